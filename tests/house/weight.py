@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MEDIAN_LINES, MOST_LINES = 220, 300
 
 # Each is 0.05 s of g++ 12 or more that nothing else here needs; see measure/clock.hpp for what stands in for
-# <chrono>, sampling/weighted_sampler.hpp for <cmath>, stages/source.hpp for <ranges>, platform/bounds.hpp for <algorithm>.
+# <chrono>, sampling/weighted_sampler.hpp for <cmath>, stages/source.hpp for <ranges>, platform/numbers.hpp for <algorithm>.
 HEAVY = {
     "chrono", "cmath", "condition_variable", "filesystem", "format", "fstream", "future", "iomanip", "iostream",
     "istream", "locale", "map", "random", "ranges", "regex", "sstream", "unordered_map", "unordered_set",

@@ -7,8 +7,8 @@
 #include <weir/executor/locked_timers.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <algorithm>  // for std::clamp, std::max

@@ -13,8 +13,8 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/task/detached_task.hpp>
 

@@ -11,9 +11,9 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/task/slot_accounting.hpp>
 

@@ -10,7 +10,7 @@
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/task/slot_accounting.hpp>
 
 #include <cstddef>  // for std::size_t

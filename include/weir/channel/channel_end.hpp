@@ -8,8 +8,8 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/biased_lock.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <cstddef>  // for std::size_t

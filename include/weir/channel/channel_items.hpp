@@ -8,8 +8,8 @@
 #include <weir/channel/item_storage.hpp>
 #include <weir/channel/waiter.hpp>
 #include <weir/executor/executor.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <algorithm>  // for std::move
 #include <cstddef>    // for std::size_t

@@ -12,9 +12,9 @@
 #include <weir/executor/run_loop.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/task/slot_accounting.hpp>
 #include <weir/task/stop_token.hpp>
 

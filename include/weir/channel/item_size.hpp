@@ -3,8 +3,8 @@
 #ifndef WEIR_CHANNEL_ITEM_SIZE_HPP
 #define WEIR_CHANNEL_ITEM_SIZE_HPP
 
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <array>        // for std::array

@@ -5,9 +5,9 @@
 
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/item_size.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <bit>       // for std::bit_ceil

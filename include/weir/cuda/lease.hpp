@@ -9,7 +9,7 @@
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/runtime.hpp>
 #include <weir/cuda/stream.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <array>      // for std::array
 #include <cstddef>    // for std::byte, std::size_t

@@ -6,7 +6,7 @@
 #include <weir/cuda/context.hpp>
 #include <weir/cuda/lease.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 

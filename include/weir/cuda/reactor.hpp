@@ -7,7 +7,7 @@
 #include <weir/cuda/runtime.hpp>
 #include <weir/executor/polled_source.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <bit>       // for std::bit_width

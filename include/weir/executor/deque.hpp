@@ -3,7 +3,7 @@
 #ifndef WEIR_EXECUTOR_DEQUE_HPP
 #define WEIR_EXECUTOR_DEQUE_HPP
 
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <cstddef>  // for std::size_t

@@ -3,7 +3,7 @@
 #ifndef WEIR_EXECUTOR_IDLE_WORKERS_HPP
 #define WEIR_EXECUTOR_IDLE_WORKERS_HPP
 
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 

@@ -4,7 +4,7 @@
 #define WEIR_EXECUTOR_POLLED_SOURCE_HPP
 
 #include <weir/executor/executor.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/system.hpp>

@@ -3,8 +3,8 @@
 #ifndef WEIR_EXECUTOR_POOL_THREADS_HPP
 #define WEIR_EXECUTOR_POOL_THREADS_HPP
 
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>

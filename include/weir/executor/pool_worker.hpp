@@ -5,7 +5,7 @@
 
 #include <weir/executor/deque.hpp>
 #include <weir/platform/biased_lock.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/platform/transfer.hpp>

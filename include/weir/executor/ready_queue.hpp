@@ -3,8 +3,8 @@
 #ifndef WEIR_EXECUTOR_READY_QUEUE_HPP
 #define WEIR_EXECUTOR_READY_QUEUE_HPP
 
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 

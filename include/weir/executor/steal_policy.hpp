@@ -4,7 +4,7 @@
 #define WEIR_EXECUTOR_STEAL_POLICY_HPP
 
 #include <weir/executor/pool_worker.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/thread_record.hpp>
 

@@ -8,7 +8,7 @@
 #include <weir/executor/pool_worker.hpp>
 #include <weir/executor/work_finder.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/thread_record.hpp>

@@ -11,8 +11,8 @@
 #include <weir/executor/steal_policy.hpp>
 #include <weir/executor/threaded_executor.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <coroutine>   // for std::coroutine_handle

@@ -6,7 +6,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/wait_queue.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/stage_worker.hpp>

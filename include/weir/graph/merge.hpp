@@ -6,8 +6,8 @@
 #include <weir/channel/channel.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/graph/fan_in.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/stage.hpp>

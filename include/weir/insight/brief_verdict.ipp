@@ -7,8 +7,8 @@
 
 #include <weir/insight/recording.hpp>
 #include <weir/insight/what_if.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t

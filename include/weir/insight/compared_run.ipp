@@ -9,8 +9,8 @@
 #include <weir/insight/settings.hpp>
 #include <weir/insight/verdict.hpp>
 #include <weir/measure/item_pace.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <array>      // for std::array
 #include <stdexcept>  // for std::invalid_argument

@@ -7,8 +7,8 @@
 
 #include <weir/insight/compared_run.hpp>
 #include <weir/insight/time_comparison.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <string>   // for std::string

@@ -6,8 +6,8 @@
 #include <weir/insight/headspace.hpp>
 
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <stdexcept>  // for std::invalid_argument
 

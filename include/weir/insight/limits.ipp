@@ -6,7 +6,7 @@
 #include <weir/insight/limits.hpp>
 
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <array>             // for std::array
 #include <cstddef>           // for std::size_t

@@ -7,8 +7,8 @@
 
 #include <weir/insight/simulator.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <stdexcept>  // for std::invalid_argument
 #include <utility>    // for std::move, std::swap

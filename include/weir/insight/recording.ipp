@@ -6,8 +6,8 @@
 #include <weir/insight/recording.hpp>
 
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <stdexcept>    // for std::invalid_argument
 #include <string_view>  // for std::string_view

@@ -5,8 +5,8 @@
 
 #include <weir/insight/simulated_pipeline.hpp>
 
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <algorithm>  // for std::pop_heap, std::push_heap
 #include <utility>    // for std::as_const

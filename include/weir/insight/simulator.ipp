@@ -5,8 +5,8 @@
 
 #include <weir/insight/simulator.hpp>
 
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <utility>  // for std::exchange, std::swap
 

@@ -6,8 +6,8 @@
 #include <weir/insight/time_comparison.hpp>
 
 #include <weir/measure/histogram.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 namespace weir::detail {
 

@@ -8,8 +8,8 @@
 #include <weir/insight/time_comparison.hpp>
 #include <weir/insight/tuning_changes.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <algorithm>  // for std::find
 #include <stdexcept>  // for std::invalid_argument

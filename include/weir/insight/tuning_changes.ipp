@@ -5,8 +5,8 @@
 
 #include <weir/insight/tuning_changes.hpp>
 
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <stdexcept>  // for std::invalid_argument
 #include <utility>    // for std::move

@@ -6,8 +6,8 @@
 #include <weir/insight/tuning_plan.hpp>
 
 #include <weir/insight/predict.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 namespace weir::detail {
 

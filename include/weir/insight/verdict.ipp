@@ -6,8 +6,8 @@
 #include <weir/insight/verdict.hpp>
 
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <array>      // for std::array
 #include <cstddef>    // for std::size_t

@@ -5,7 +5,7 @@
 
 #include <weir/insight/recording.hpp>
 #include <weir/insight/settings.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <string>   // for std::string

@@ -5,8 +5,8 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/recorder.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <array>    // for std::array
 #include <cstddef>  // for std::size_t

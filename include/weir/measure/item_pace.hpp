@@ -4,7 +4,7 @@
 #define WEIR_MEASURE_ITEM_PACE_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::int64_t, std::uint64_t

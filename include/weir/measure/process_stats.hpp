@@ -4,8 +4,8 @@
 #define WEIR_MEASURE_PROCESS_STATS_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/system_info.hpp>
 
 #include <cstdint>   // for std::int64_t, std::uint64_t

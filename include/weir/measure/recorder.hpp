@@ -3,8 +3,8 @@
 #ifndef WEIR_MEASURE_RECORDER_HPP
 #define WEIR_MEASURE_RECORDER_HPP
 
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <bit>          // for std::bit_width

@@ -6,7 +6,7 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stopwatch.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/transfer.hpp>
 
 #include <cstddef>          // for std::size_t

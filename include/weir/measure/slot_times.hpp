@@ -5,7 +5,7 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/platform/biased_lock.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/thread_record.hpp>
 

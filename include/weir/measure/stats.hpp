@@ -8,7 +8,7 @@
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/task_sample.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::uint64_t

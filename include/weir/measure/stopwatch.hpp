@@ -3,8 +3,8 @@
 #ifndef WEIR_MEASURE_STOPWATCH_HPP
 #define WEIR_MEASURE_STOPWATCH_HPP
 
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <cstdint>  // for std::int64_t, std::uint32_t, std::uint64_t
 #include <utility>  // for std::exchange

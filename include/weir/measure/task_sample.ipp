@@ -5,8 +5,8 @@
 
 #include <weir/measure/task_sample.hpp>
 
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <algorithm>  // for std::find, std::sort
 

@@ -7,7 +7,7 @@
 #include <weir/measure/slot.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/task_sample.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 
 #include <array>    // for std::array

@@ -5,7 +5,7 @@
 
 #include <weir/mpi/communicator.hpp>
 #include <weir/mpi/owned_comm.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <algorithm>  // for std::sort
 #include <exception>  // for std::current_exception, std::exception_ptr, std::rethrow_exception

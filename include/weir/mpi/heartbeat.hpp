@@ -8,7 +8,7 @@
 #include <weir/mpi/error.hpp>
 #include <weir/mpi/operations.hpp>
 #include <weir/mpi/reactor.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <mpi.h>
 

@@ -9,7 +9,7 @@
 #include <weir/mpi/operations.hpp>
 #include <weir/mpi/owned_comm.hpp>
 #include <weir/mpi/reactor.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/task/task.hpp>

@@ -8,7 +8,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/mpi/error.hpp>
 #include <weir/mpi/operations.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 

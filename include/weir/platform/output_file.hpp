@@ -3,7 +3,7 @@
 #ifndef WEIR_PLATFORM_OUTPUT_FILE_HPP
 #define WEIR_PLATFORM_OUTPUT_FILE_HPP
 
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/system_files.hpp>
 
 #include <cerrno>        // for errno

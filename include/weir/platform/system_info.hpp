@@ -3,7 +3,7 @@
 #ifndef WEIR_PLATFORM_SYSTEM_INFO_HPP
 #define WEIR_PLATFORM_SYSTEM_INFO_HPP
 
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/system.hpp>
 

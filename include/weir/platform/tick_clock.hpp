@@ -3,8 +3,8 @@
 #ifndef WEIR_PLATFORM_TICK_CLOCK_HPP
 #define WEIR_PLATFORM_TICK_CLOCK_HPP
 
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/system.hpp>
 
 #include <atomic>   // for std::atomic

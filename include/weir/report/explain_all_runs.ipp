@@ -10,9 +10,9 @@
 #include <weir/insight/verdict.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/system_info.hpp>
 #include <weir/report/escape.hpp>
 

@@ -5,7 +5,7 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/report/escape.hpp>
 
 #include <algorithm>    // for std::max, std::min, std::ranges::any_of

@@ -6,7 +6,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/report/escape.hpp>
 #include <weir/report/html_markup.hpp>
 #include <weir/report/rank_table.hpp>

@@ -7,8 +7,8 @@
 
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/report/table.hpp>
 
 #include <algorithm>    // for std::max, std::min, std::ranges::replace, std::ranges::sort

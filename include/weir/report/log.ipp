@@ -8,9 +8,9 @@
 #include <weir/insight/brief_verdict.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/report/table.hpp>
 
 #include <optional>  // for std::optional

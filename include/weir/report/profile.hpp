@@ -7,8 +7,8 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/report/table.hpp>
 #include <weir/run/diagnosis.hpp>

@@ -7,7 +7,7 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/recorder.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/report/fields.hpp>
 #include <weir/report/run_record.hpp>
 

@@ -7,8 +7,8 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/histogram.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/report/json.hpp>
 
 #include <algorithm>  // for std::ranges::copy, std::ranges::find, std::ranges::find_if

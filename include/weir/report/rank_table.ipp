@@ -9,8 +9,8 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <algorithm>  // for std::ranges::count_if, std::ranges::equal, std::ranges::sort
 #include <cmath>      // for std::sqrt

@@ -8,7 +8,7 @@
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/task_sample.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/system_info.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/version.hpp>

@@ -4,9 +4,9 @@
 #define WEIR_REPORT_RUN_RECORDER_HPP
 
 #include <weir/measure/stats.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/report/json.hpp>
 #include <weir/report/run_record.hpp>

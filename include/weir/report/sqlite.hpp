@@ -5,8 +5,8 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/report/csv.hpp>

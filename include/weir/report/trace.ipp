@@ -6,8 +6,8 @@
 #include <weir/report/trace.hpp>
 
 #include <weir/measure/slot_times.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/output_file.hpp>
 #include <weir/report/escape.hpp>
 

@@ -5,8 +5,8 @@
 
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/trail.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <cstddef>  // for std::size_t

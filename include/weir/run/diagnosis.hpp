@@ -7,8 +7,8 @@
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/run/profile_trial.hpp>
 #include <weir/run/run_report.hpp>
 

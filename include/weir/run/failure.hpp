@@ -3,8 +3,8 @@
 #ifndef WEIR_RUN_FAILURE_HPP
 #define WEIR_RUN_FAILURE_HPP
 
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/process.hpp>
 

@@ -6,8 +6,8 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/item_pace.hpp>
 #include <weir/measure/slot_times.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/run/run_report.hpp>
 
 #include <cstddef>   // for std::size_t

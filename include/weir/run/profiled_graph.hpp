@@ -10,8 +10,8 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/run/diagnosis.hpp>
 #include <weir/run/run_graph.hpp>
 #include <weir/run/run_report.hpp>

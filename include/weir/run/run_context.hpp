@@ -8,8 +8,8 @@
 #include <weir/channel/wait_queue.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>

@@ -15,9 +15,9 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/task_sample.hpp>
 #include <weir/measure/task_sampler.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_report.hpp>

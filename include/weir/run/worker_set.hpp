@@ -12,8 +12,8 @@
 #include <weir/measure/stats.hpp>
 #include <weir/measure/task_sampler.hpp>
 #include <weir/measure/trail.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_report.hpp>

@@ -5,8 +5,8 @@
 
 #include <weir/run/worker_set.hpp>
 
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <new>  // for std::bad_alloc
 

@@ -3,7 +3,7 @@
 #ifndef WEIR_SAMPLING_CHECKPOINT_HPP
 #define WEIR_SAMPLING_CHECKPOINT_HPP
 
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/sampling/checkpoint_bytes.hpp>
 #include <weir/sampling/shard.hpp>
 

@@ -3,7 +3,7 @@
 #ifndef WEIR_SAMPLING_CHECKPOINT_BYTES_HPP
 #define WEIR_SAMPLING_CHECKPOINT_BYTES_HPP
 
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <algorithm>  // for std::max
 #include <array>      // for std::array

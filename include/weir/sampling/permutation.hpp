@@ -3,7 +3,7 @@
 #ifndef WEIR_SAMPLING_PERMUTATION_HPP
 #define WEIR_SAMPLING_PERMUTATION_HPP
 
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <array>      // for std::array
 #include <cstddef>    // for std::size_t
@@ -25,7 +25,7 @@ namespace weir {
 /// Threads: a value, like `int`. Cost: 80 bytes; 40 ns a place, up to 1.5 us if n < 50.
 /// Source: J. Black, P. Rogaway, "Ciphers with arbitrary finite domains" (CT-RSA 2002): the
 /// generalised Feistel network on two digits of base ceil(sqrt(n)), or 8 if n < 50, with cycle walking, which
-/// takes few steps if n is not small; the round function is SplitMix64 (see `platform/bounds.hpp`).
+/// takes few steps if n is not small; the round function is SplitMix64 (see `platform/numbers.hpp`).
 class permutation {
   public:
     /// The empty permutation.

@@ -3,7 +3,7 @@
 #ifndef WEIR_SAMPLING_SAMPLER_HPP
 #define WEIR_SAMPLING_SAMPLER_HPP
 
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/permutation.hpp>
 #include <weir/sampling/shard.hpp>

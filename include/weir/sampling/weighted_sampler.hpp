@@ -3,7 +3,7 @@
 #ifndef WEIR_SAMPLING_WEIGHTED_SAMPLER_HPP
 #define WEIR_SAMPLING_WEIGHTED_SAMPLER_HPP
 
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/sampling/shard.hpp>

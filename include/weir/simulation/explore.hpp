@@ -6,8 +6,8 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/simulation/world.hpp>
 
 #include <concepts>     // for std::invocable

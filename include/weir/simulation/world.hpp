@@ -9,9 +9,9 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 
 #include <coroutine>    // for std::coroutine_handle

@@ -4,8 +4,8 @@
 #define WEIR_STAGES_AGGREGATE_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
 

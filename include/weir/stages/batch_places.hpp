@@ -4,7 +4,7 @@
 #define WEIR_STAGES_BATCH_PLACES_HPP
 
 #include <weir/channel/wait_queue.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <cstddef>   // for std::size_t

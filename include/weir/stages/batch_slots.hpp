@@ -4,7 +4,7 @@
 #define WEIR_STAGES_BATCH_SLOTS_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/run_core.hpp>

@@ -5,7 +5,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/measure/stats.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 

@@ -4,8 +4,8 @@
 #define WEIR_STAGES_EPOCHS_HPP
 
 #include <weir/channel/epoch_item.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/sampling/checkpoint.hpp>

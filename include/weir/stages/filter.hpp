@@ -4,7 +4,7 @@
 #define WEIR_STAGES_FILTER_HPP
 
 #include <weir/channel/epoch_item.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/stage_options.hpp>
 #include <weir/stages/pipe.hpp>

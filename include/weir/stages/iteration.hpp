@@ -8,9 +8,9 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/trail.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/run/invocation.hpp>
 
 #include <cstdint>      // for std::int64_t, std::uint64_t

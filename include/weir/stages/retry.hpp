@@ -4,8 +4,8 @@
 #define WEIR_STAGES_RETRY_HPP
 
 #include <weir/measure/clock.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/slot_loop.hpp>

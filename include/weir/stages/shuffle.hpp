@@ -3,7 +3,7 @@
 #ifndef WEIR_STAGES_SHUFFLE_HPP
 #define WEIR_STAGES_SHUFFLE_HPP
 
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
 

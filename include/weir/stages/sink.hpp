@@ -5,8 +5,8 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_control.hpp>
 #include <weir/run/run_core.hpp>

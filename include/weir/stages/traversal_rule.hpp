@@ -6,7 +6,7 @@
 #include <weir/channel/item_storage.hpp>
 #include <weir/channel/wait_queue.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 

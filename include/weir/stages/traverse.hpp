@@ -7,8 +7,8 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/run_core.hpp>

@@ -5,8 +5,8 @@
 
 #include <weir/task/frame_pool.hpp>
 
-#include <weir/platform/bounds.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include <mutex>    // for std::lock_guard
 #include <new>      // for placement new

@@ -2,7 +2,7 @@
 
 #include "support/catch.hpp"
 
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/sampling/sampler.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include <weir/platform/bounds.hpp>
+#include <weir/platform/numbers.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,7 +1,7 @@
 // weir platform, internal: functions for numbers: minimum, conversions, checks, sums of times, random bits
 // SPDX-License-Identifier: BSL-1.0
-#ifndef WEIR_PLATFORM_BOUNDS_HPP
-#define WEIR_PLATFORM_BOUNDS_HPP
+#ifndef WEIR_PLATFORM_NUMBERS_HPP
+#define WEIR_PLATFORM_NUMBERS_HPP
 
 #include <weir/platform/config.hpp>
 
