@@ -30,7 +30,8 @@ const char* const usage =
     "                  priorities; of a small scenario first all with at most two deviations\n"
     "  --seed S        of the first schedule (1)\n"
     "  --list          says which there are\n"
-    "A failure says how to see it again, by WEIR_SEED or WEIR_SCHEDULE, with the scenario's NAME.\n";
+    "A failure says how to see it again, by WEIR_SEED or WEIR_SCHEDULE, with the scenario's NAME. A\n"
+    "schedule of the exhaustive strategy has no seed: WEIR_SEED changes nothing there.\n";
 
 [[noreturn]] void refuse(const std::string& what) {
     std::fprintf(stderr, "schedules: %s\n%s", what.c_str(), usage);
@@ -87,6 +88,8 @@ options parse(int count, char** words) {
         o.strategy != "exhaustive") {
         refuse("unknown strategy: " + o.strategy);
     }
+    if (o.strategy == "exhaustive" && std::getenv("WEIR_SEED") != nullptr)
+        refuse("WEIR_SEED is set, and the exhaustive strategy has no seeds; set WEIR_SCHEDULE instead");
     return o;
 }
 
