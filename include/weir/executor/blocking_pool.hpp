@@ -148,6 +148,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         expected_.fetch_add(static_cast<std::size_t>(threads), std::memory_order_seq_cst);
         if (threads < 0 && this->is_over()) wake_all();  // pairs with wait(): is_last() may be true now
     }
+    // relaxed, here and in is_crowded(): the values are looked at again and again, and order no data
     std::uint64_t num_resumed() const noexcept override { return resumed_.load(std::memory_order_relaxed); }
     bool is_crowded() const noexcept override {
         return resting_.load(std::memory_order_relaxed) == 0 &&

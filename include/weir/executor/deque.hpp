@@ -43,7 +43,7 @@ class basic_work_stealing_deque {
     basic_work_stealing_deque(const basic_work_stealing_deque&) = delete;
     basic_work_stealing_deque& operator=(const basic_work_stealing_deque&) = delete;
 
-    // The number of items; may be out of date.
+    // The number of items. relaxed: may be out of date.
     std::size_t size() const noexcept {
         const std::uint64_t t = top_.load(std::memory_order_relaxed);
         const auto n = distance(t, bottom_.load(std::memory_order_relaxed));
@@ -52,7 +52,7 @@ class basic_work_stealing_deque {
     bool empty() const noexcept { return size() == 0; }
 
     // A position for `steal_before`, which takes only items that were pushed before this call. Only for
-    // deques whose owner doesn't pop at the bottom meanwhile.
+    // deques whose owner doesn't pop at the bottom meanwhile. relaxed: steal_before() orders the items
     std::uint64_t bottom() const noexcept { return bottom_.load(std::memory_order_relaxed); }
 
     // Owner only. Without a full fence: a thief sees the item eventually, not at once.
@@ -145,7 +145,7 @@ class basic_work_stealing_deque {
 
     WEIR_NOINLINE bool pop_last(std::uint64_t t, std::uint64_t b) noexcept {
         // No item, or only one: compete for it as a thief does, because a thief may have read the bottom
-        // before pop().
+        // before pop(). relaxed on failure: the value is not used
         const bool won = t == b && top_.compare_exchange_strong(t, t + 1, std::memory_order_seq_cst,
                                                                 std::memory_order_relaxed);
         // release; pairs with take_if(), as in put()
@@ -190,6 +190,9 @@ class basic_work_stealing_deque {
         return owned_.get();
     }
 
+    // The owner's loads of `bottom_`, `ring_` and cells are relaxed, as the owner alone writes these. Its
+    // stores into cells are relaxed, as a release follows: of `bottom_` in put(), of `ring_` in grow().
+    //
     // The items are in the cells from `top_` to before `bottom_`. During a pop, `bottom_` can be one less
     // than `top_`. The indices may wrap: only their differences are used.
     alignas(64) atomic_index top_;     // the next to be stolen; only ever grows, by a compare-exchange

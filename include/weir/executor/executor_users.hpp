@@ -65,7 +65,7 @@ class end_flag {
 class process_end {
   public:
     // Called when an executor gets its first user. The standard guarantees room for 32 handlers: only the
-    // first 32 calls have an effect.
+    // first 32 calls have an effect. relaxed: only counts
     static void watch() noexcept {
         if (num_handlers_.fetch_add(1, std::memory_order_relaxed) < most_handlers) std::atexit(note);
     }
@@ -101,6 +101,8 @@ enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, chan
 class executor_users {
     static constexpr std::size_t kinds = 5;
     // relaxed: the caller orders the last `leave` before the destructor
+    // relaxed: users join before the executor's destructor begins, and leave before, in the program's order.
+    // is_for_one_run() only chooses which thread works.
     standard_platform::atomic<std::uint32_t> counts_[kinds]{};
     end_flag end_;
     process_of_origin born_;

@@ -273,7 +273,7 @@ class basic_idle_workers {
     static constexpr std::int64_t first_nap = 50'000;       // ns; the kernel's timer slack is as much
     static constexpr std::int64_t last_nap = 1'000'000;     // ns
 
-    void wake() noexcept {
+    void wake() noexcept {  // relaxed: a caller that reads the old nap wakes the watcher once too often
         listening_.store(false, std::memory_order_relaxed);
         nap_end_.store(awake, std::memory_order_relaxed);
     }

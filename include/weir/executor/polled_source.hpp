@@ -215,9 +215,9 @@ class polled_source : public pollable {
         if (!std::exchange(platform::of_thread<per_thread>().done, true)) end_waits_on_time();
     }
 
-    // relaxed: the promise only decides which thread polls. A thread may see the new `by` with the old
-    // `until`. The guard reads `by` and `until` again after each nap, so polling starts at most one nap
-    // later.
+    // relaxed, as all operations on both: the promise only decides which thread polls. A thread may see the
+    // new `by` with the old `until`. The guard reads `by` and `until` again after each nap, so polling starts
+    // at most one nap later.
     void promise(const void* by, std::int64_t until) noexcept {
         promised_by_.store(by, std::memory_order_relaxed);
         promised_.store(until, std::memory_order_relaxed);

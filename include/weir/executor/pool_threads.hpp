@@ -281,7 +281,7 @@ class basic_pool_threads {
 
     const std::string name_;
     const std::function<void(unsigned)> on_start_;
-    typename Platform::template atomic<unsigned> asked_{0};
+    typename Platform::template atomic<unsigned> asked_{0};   // relaxed: written under the lock, for reports
     typename Platform::template atomic<unsigned> wanted_{0};  // with the extra places
     typename Platform::mutex lock_;                           // guards the following members but `born_`
     std::vector<std::unique_ptr<member>> members_;

@@ -32,7 +32,9 @@ class alignas(64) basic_worker_queues {
     using record = basic_thread_record<Platform>;
     using lock = basic_biased_lock<Platform>;
 
-    lock next_lock_;  // guards writes of `next_`; usually reserved for the worker's thread
+    // Guards writes of `next_`; usually reserved for the worker's thread. relaxed: has_next() without the
+    // lock is a hint.
+    lock next_lock_;
     typename Platform::template atomic<void*> next_{nullptr};
     typename Platform::template atomic<std::uint64_t> resumed_{0};
     typename Platform::template atomic<record*> thread_{nullptr};
@@ -57,6 +59,7 @@ class alignas(64) basic_worker_queues {
     bool has_next() const noexcept { return next_.load(std::memory_order_relaxed) != nullptr; }
 
     // The number of coroutines that the worker has resumed. Written by the worker, read by any thread.
+    // relaxed, as running() below: orders no data
     void count_resumption() noexcept { resumed_.store(resumed() + 1, std::memory_order_relaxed); }
     std::uint64_t resumed() const noexcept { return resumed_.load(std::memory_order_relaxed); }
 

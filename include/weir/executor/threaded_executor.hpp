@@ -155,6 +155,7 @@ class threaded_executor : public executor {
             return true;
         } catch (const std::exception& e) {
             expect(-1);
+            // relaxed: only lets one thread print
             if (!has_complained_.exchange(true, std::memory_order_relaxed)) {
                 std::fprintf(stderr,
                              "weir: a coroutine blocks its thread of a pool, and no other thread can be "

@@ -161,7 +161,7 @@ class one_bucket {
   public:
     static constexpr std::size_t num_buckets = 1;
 
-    // release; pairs with in_bucket()
+    // release; pairs with in_bucket(). relaxed: there is one writer
     void add(std::size_t, std::uint32_t times) noexcept {
         count_.store(count_.load(std::memory_order_relaxed) + times, std::memory_order_release);
     }
@@ -224,6 +224,7 @@ class basic_recorder {
     std::uint64_t in_bucket(std::size_t bucket) const noexcept { return counts_.in_bucket(bucket); }
     // The number of durations that are in no bucket, for lack of memory.
     std::uint64_t unsorted() const noexcept { return counts_.unsorted(); }
+    // relaxed: see the comment of the class
     std::uint64_t sum() const noexcept { return sum_.load(std::memory_order_relaxed); }
     std::uint64_t(max)() const noexcept { return max_.load(std::memory_order_relaxed); }
 };

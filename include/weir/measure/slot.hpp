@@ -123,7 +123,7 @@ class slot : public basic_state_meter<> {
         failures_.store(failures() + 1, std::memory_order_release);  // pairs with failures()
     }
     // For any thread. If the number is read before the time, the time includes at least these failures.
-    // acquire; pairs with count_failure()
+    // acquire; pairs with count_failure(); so the time can be relaxed
     std::uint64_t failures() const noexcept { return failures_.load(std::memory_order_acquire); }
     std::int64_t failure_time() const noexcept { return failure_time_.load(std::memory_order_relaxed); }
 
@@ -140,7 +140,8 @@ class slot : public basic_state_meter<> {
 
     // True: the slot must not wait for an item, because a lower concurrency has taken it out of service, or
     // because it may hold its earlier items no longer. A get that would wait gives up. The thread that stores
-    // true then calls the channel's `recall`, for a get that waits already.
+    // true then calls the channel's `recall`, for a get that waits already. relaxed: the lock that `recall`
+    // takes orders the flag and the wait
     standard_platform::atomic<bool> recalled{false};
 
     // True: the slot has ended. Stored with release, loaded with acquire: a reader that sees all slots of a

@@ -57,6 +57,7 @@ class trail_marks {
         return tag;
     }
 
+    // relaxed: only counts
     std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
   private:

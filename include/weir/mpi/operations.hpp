@@ -98,7 +98,8 @@ class operations {
         return test_requests() || ended;
     }
 
-    // Cancels the operations that are marked by `must_cancel_`. Returns whether any has ended.
+    // Cancels the operations that are marked by `must_cancel_`. Returns whether any has ended. relaxed: the
+    // reactor has seen the flag that is set behind the marks
     bool cancel_marked() noexcept {
         has_failed_to_cancel_ = false;
         for (std::size_t i = 0; i < owners_.size(); ++i) {

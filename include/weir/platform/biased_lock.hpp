@@ -37,7 +37,7 @@ class basic_biased_lock {
     basic_biased_lock& operator=(const basic_biased_lock&) = delete;
 
     // Reserves the lock for the calling thread, if the platform has heavy fences. Called before any thread
-    // uses the lock.
+    // uses the lock; so relaxed.
     void reserve() noexcept {
         if (Platform::has_heavy_fence()) owner_.store(record::acquire(), std::memory_order_relaxed);
     }
@@ -65,7 +65,8 @@ class basic_biased_lock {
     // `me`: as of `guard`.
     WEIR_ALWAYS_INLINE record* enter(record* me) noexcept { return enter_reserved(me) ? me : lock(me); }
     // Enters only if this thread has reserved the lock, and holds no other reserved lock of this level; then
-    // `leave` takes `me`. Otherwise returns false.
+    // `leave` takes `me`. Otherwise returns false. relaxed: `me->inside` is written by this thread only; of
+    // `owner_`, the load behind the fence decides, and only a comparison with `me` counts
     WEIR_ALWAYS_INLINE bool enter_reserved(record* me) noexcept {
         if (me == nullptr || me != owner_.load(std::memory_order_relaxed) ||
             me->inside[Level].load(std::memory_order_relaxed) != nullptr) {
@@ -94,6 +95,7 @@ class basic_biased_lock {
 
     WEIR_NOINLINE record* lock(record* me) noexcept {
         lock_.lock();
+        // relaxed: written under the spin lock only
         record* const owner = owner_.load(std::memory_order_relaxed);
         if (owner != nullptr) revoke(owner, me);
         if (me == nullptr || me != last_) {
@@ -107,7 +109,7 @@ class basic_biased_lock {
     }
 
     void revoke(record* owner, record* me) noexcept {
-        owner_.store(nullptr, std::memory_order_relaxed);
+        owner_.store(nullptr, std::memory_order_relaxed);  // relaxed: before the fence, if there is an owner
         streak_ = 0;
         if (owner == me) return;
         if (needed_ < longest_streak) needed_ *= 2;

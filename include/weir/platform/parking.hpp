@@ -60,6 +60,7 @@ class basic_spin_lock {
     WEIR_NOINLINE void lock_contended() noexcept {
         int round = 0;
         do {
+            // relaxed: the exchange below takes the lock
             while (locked_.load(std::memory_order_relaxed) != 0) wait_between_looks(round++);
             // acquire; pairs with the release in unlock()
         } while (locked_.exchange(1, std::memory_order_acquire) != 0);
@@ -117,6 +118,7 @@ class basic_parker {
     // poke. True if set.
     bool wait(std::int64_t timeout_ns = -1) noexcept {
         const std::int64_t start = timeout_ns < 0 ? 0 : Platform::now();
+        // relaxed: only delays the compare-exchange
         for (int i = 0; i < Platform::looks_before_sleep && word_.load(std::memory_order_relaxed) == 0; ++i) {
             Platform::pause();
         }

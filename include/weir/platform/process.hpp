@@ -56,10 +56,11 @@ class process_function {
 
 // The number of forks between the program's first process and this one. Each child counts, so that a check
 // costs one load. A lock that was held during a fork is held for ever in the child. So objects check for a
-// fork before they take a lock, not only before a thread sleeps.
+// fork before they take a lock, not only before a thread sleeps. All operations are relaxed: the number
+// changes only while the process has one thread.
 inline constinit std::atomic<std::uint32_t> forks{0};
 
-// Whether this is not the program's first process. relaxed: changes only while the process has one thread
+// Whether this is not the program's first process.
 inline bool was_forked() noexcept { return forks.load(std::memory_order_relaxed) != 0; }
 
 // A member that tells whether its owner was constructed in this process. A fork copies all memory, but of the
@@ -123,7 +124,8 @@ class registry {
         one.registry_ = this;
         one.era_ = era_;
         one.next_ = new_.load(std::memory_order_relaxed);
-        // release; pairs with the acquire in take_new(): its caller sees the members of `one`
+        // release; pairs with the acquire in take_new(): its caller sees the members of `one`. relaxed: only
+        // the address is used
         while (!new_.compare_exchange_weak(one.next_, &one, std::memory_order_release,
                                            std::memory_order_relaxed)) {
         }
@@ -136,7 +138,7 @@ class registry {
     }
 
     // Called after a fork by the child's only thread: forgets all objects, as threads that don't exist here
-    // may hold their locks.
+    // may hold their locks. So relaxed.
     void forget_all() noexcept {
         new (&lock_) standard_platform::mutex;
         ++era_;
@@ -145,7 +147,7 @@ class registry {
     }
 
     // Visits all objects of type T in the order in which they were added. Only for a registry whose objects
-    // one thread uses: takes no lock.
+    // one thread uses: takes no lock, and loads with relaxed.
     template <class T, class Function>
     void each(Function function) {
         if (new_.load(std::memory_order_relaxed) != nullptr) take_new();

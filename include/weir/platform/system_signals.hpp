@@ -144,6 +144,7 @@ bool begin_signals(signal_pipe& pipe) noexcept {
     if (::pipe(ends) != 0) return false;
     for (const int end : ends) ::fcntl(end, F_SETFD, FD_CLOEXEC);
     ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    // relaxed: the start of the thread publishes them
     pipe.ends[0].store(ends[0], std::memory_order_relaxed);
     pipe.ends[1].store(ends[1], std::memory_order_relaxed);
     sigset_t all;
@@ -168,6 +169,7 @@ inline void forget_signals(signal_pipe& pipe) noexcept {
         give_back_signal(pipe, number);
         pipe.is_noted[number].store(false);
     }
+    // relaxed: the process has one thread
     for (std::atomic<int>& end : pipe.ends) ::close(end.exchange(-1, std::memory_order_relaxed));
 }
 

@@ -124,6 +124,7 @@ class thread_objects {
   public:
     template <class T>
     static T& get() noexcept {
+        // relaxed: only has to be unique
         static const std::size_t index = kinds_.fetch_add(1, std::memory_order_relaxed);
         if (index >= most) std::abort();
         thread_objects& mine = here();

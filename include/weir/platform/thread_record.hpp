@@ -23,6 +23,7 @@ struct alignas(64) basic_thread_record {
     basic_thread_record* next_free = nullptr;
 
     // The number of channel operations that the thread has begun. Written by the thread, read by any thread.
+    // relaxed: orders no data
     WEIR_ALWAYS_INLINE void count_operation() noexcept {
         operations_.store(operations_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
@@ -68,7 +69,7 @@ struct alignas(64) basic_thread_record {
 
     // Called after a fork by the child's only thread: the records of the other threads count as unused, but
     // are never reused, as the locks that those threads held stay held for ever; the locks of the records are
-    // released.
+    // released. relaxed: no other thread reads
     static void forget_others() noexcept {
         records().lock.unlock();
         each([](basic_thread_record& r) {

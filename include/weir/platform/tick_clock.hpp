@@ -63,7 +63,7 @@ class basic_tick_clock {
                 continue;
             }
             // acquire, in this order; pairs with the releases in draw(): if the version is unchanged below,
-            // all values are of one line
+            // all values are of one line. relaxed, below: the acquires of read() come before
             const std::uint32_t version = version_.load(std::memory_order_acquire);
             const line l = lines_[version % 2].read();
             const std::uint64_t ticks = Source::ticks() - l.since;
@@ -80,6 +80,7 @@ class basic_tick_clock {
     // That thread can have left only the unpublished line incomplete.
     void mend() noexcept { unlock(); }
 
+    // relaxed: reads nothing else
     bool uses_ticks() const noexcept { return state_.load(std::memory_order_relaxed) == state::ticking; }
 
   private:
@@ -143,7 +144,8 @@ class basic_tick_clock {
         return best;
     }
 
-    // acquire and release: they pair with each other
+    // acquire and release: they pair with each other. Under the lock, `state_` and `version_` are loaded with
+    // relaxed: only its holder changes them
     bool try_lock() noexcept { return !locked_.exchange(true, std::memory_order_acquire); }
     void unlock() noexcept { locked_.store(false, std::memory_order_release); }
 
