@@ -108,8 +108,9 @@ class basic_biased_lock {
         return nullptr;
     }
 
+    // relaxed: the heavy fence follows, except for the owner itself
     void revoke(record* owner, record* me) noexcept {
-        owner_.store(nullptr, std::memory_order_relaxed);  // relaxed: before the fence, if there is an owner
+        owner_.store(nullptr, std::memory_order_relaxed);
         streak_ = 0;
         if (owner == me) return;
         if (needed_ < longest_streak) needed_ *= 2;
