@@ -272,7 +272,10 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
                 detail::concat({"of the recorded items of stage '", stage.name, "', none goes on"}));
         }
     }
-    const auto name_end = [&all](std::size_t i, const char* name, stage_role role) {
+    const auto name_end = [&all, n](std::size_t i, std::string name, stage_role role) {
+        for (std::size_t k = 0; k < n; ++k) {
+            if (all.settings.stages[k].name == name) name = "the " + name;
+        }
         all.settings.stages[i].name = name;
         all.settings.stages[i].role = role;
     };

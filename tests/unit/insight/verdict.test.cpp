@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -159,6 +160,23 @@ TEST_CASE("resamples that disagree make a verdict unsure") {
     CHECK_THAT(v.sentence, ContainsSubstring("not sure: perhaps stage 'a'"));
     result.changes[0].gains = {0.5, 0.5, 0.5, 0.5};
     CHECK(weir::judge(result, from).cause == limit_cause::stage);
+}
+
+TEST_CASE("stages may have the names of the ends of a pipeline") {
+    weir::virtual_time clock;
+    const auto slow = [](int n) -> weir::task<int> {
+        co_await weir::sleep_for(10ms);
+        co_return n;
+    };
+    auto run = (weir::source(std::views::iota(0, 100)) | weir::pipe(slow, {.name = "consumer"}) |
+                weir::for_each([](int) {}, {.name = "sink"}))
+                   .start(clock);
+    run.wait();
+    const verdict v = weir::explain(run.stats());
+    CHECK(v.cause == limit_cause::stage);
+    CHECK(v.stage == "consumer");
+    REQUIRE(v.change);
+    CHECK(v.change->stage == "consumer");
 }
 
 TEST_CASE("causes have the names that documents use") {
