@@ -85,7 +85,7 @@ WEIR_INLINE present_runs::present_runs() {
     for (const auto& [site, waiters] : other_waiters_) {
         wait_lines lines;
         for (const waiter& each : waiters) {
-            lines.add({name_of(each.seen), {}, {}, each.channel, each.seen.what, {}});
+            lines.add({for_terminal(name_of(each.seen)).text, {}, {}, each.channel, each.seen.what, {}});
         }
         outside_ += lines.text();
     }
@@ -98,7 +98,7 @@ WEIR_INLINE void present_runs::read(const wait_site& site) {
     site_seen seen;
     site.inspect(seen);
     for (const wait_seen& each : seen.waiting) {
-        waiter found{each, each.kind == wait_kind::turn ? std::string() : state_of(seen)};
+        waiter found{each, each.kind == wait_kind::turn ? std::string() : for_terminal(state_of(seen)).text};
         each.who != nullptr ? void(waiting_slots_.emplace(each.who, std::move(found)))
                             : other_waiters_[&site].push_back(std::move(found));
     }
@@ -216,7 +216,8 @@ WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
 
 WEIR_INLINE std::string present_runs::verdict_on(const present_run& run) const {
     if (!run.is_measured) return "no verdict, as the run measures nothing (weir::unmeasured)\n";
-    return (run.has_ended ? "verdict: " : "verdict so far: ") + sentence_on(run.stats) + "\n";
+    return (run.has_ended ? "verdict: " : "verdict so far: ") + for_terminal(sentence_on(run.stats)).text +
+           "\n";
 }
 
 WEIR_INLINE std::string present_runs::states(bool with_verdicts) const {

@@ -126,10 +126,16 @@ TEST_CASE("a run whose consumer takes nothing: each slot waits to put, and the q
 
 TEST_CASE("names of stages can't move the cursor of a terminal") {
     weir::thread_pool pool(1);
-    auto run = (weir::source(std::views::iota(0)) | weir::pipe(same, {.name = "a\x1b[2Jb"}) | weir::sink())
+    const auto slow = [](int n) -> weir::task<int> {
+        co_await weir::sleep_for(1ms);
+        co_return n;
+    };
+    auto run = (weir::source(std::views::iota(0)) | weir::pipe(slow, {.name = "a\x1b[2Jb"}) | weir::sink(3))
                    .start(pool);
-    const std::string text = weir::explain_all_runs();
-    CHECK(text.find("stage 'a?[2Jb'") != std::string::npos);
+    for (int i = 0; i < 60; ++i) static_cast<void>(run.get());
+    const std::string text = text_with("channel 'a?[2Jb | sink' is full, 6 of 6");
+    CHECK(has(text, "stage 'a?[2Jb'"));
+    CHECK(has(text, "verdict so far: "));
     CHECK(text.find('\x1b') == std::string::npos);
 }
 
