@@ -24,6 +24,12 @@ inline constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
     return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
 }
 
+// \returns the text with a space for each control character, such as a line break.
+[[nodiscard]] inline std::string in_one_line(std::string text) {
+    for (char& c : text) c = is_control(c) ? ' ' : c;
+    return text;
+}
+
 // Appends `text` as a JSON string with its quotes. `<` is escaped, so that the string may stand in HTML.
 void append_json(std::string& out, std::string_view text);
 

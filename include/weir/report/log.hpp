@@ -132,13 +132,6 @@ class failure_log {
         std::vector<kind*> oldest_first;
     };
 
-    static std::string one_line(std::string text) {
-        for (char& c : text) {
-            if (c == '\n' || c == '\r') c = ' ';
-        }
-        return text;
-    }
-
     static constexpr std::size_t longest_key = 400;  // characters of a message that are kept and compared
     std::shared_ptr<shared> shared_;
 };

@@ -11,6 +11,7 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/report/escape.hpp>
 #include <weir/report/table.hpp>
 
 #include <optional>  // for std::optional
@@ -29,7 +30,7 @@ inline std::string log_quantile(const histogram& h, double q) {
 
 inline std::string current_line(const stage_stats& s) {
     using namespace units;
-    std::string label = s.name;
+    std::string label = in_one_line(s.name);
     if (s.concurrency > 1) label += "[" + std::to_string(s.concurrency) + "]";
     return "[" + label + "]\tCompleted " + right(std::to_string(s.num_tasks), 5) + " tasks (" +
            right(std::to_string(s.num_failures), 3) + " failed). Ave task time: " + log_time(s.ave_time()) +
@@ -42,8 +43,8 @@ inline std::string current_line(const channel_stats& c) {
     // Rounded down, as in SPDL: 100 % means all of the time. Without the small addend, 0.44, computed as 1 -
     // 0.56, would become 43 %.
     const auto occupancy = static_cast<int>(100 * c.readiness() + 1e-9);
-    return "[" + c.name + "_queue]\tProcessed " + right(std::to_string(c.num_get), 5) + " items in " +
-           log_time(c.elapsed) + " (QPS: " + right(fixed(c.rate(), 1), 6) +
+    return "[" + in_one_line(c.name) + "_queue]\tProcessed " + right(std::to_string(c.num_get), 5) +
+           " items in " + log_time(c.elapsed) + " (QPS: " + right(fixed(c.rate(), 1), 6) +
            ") Ave wait time: put: " + log_time(c.ave_put_wait()) +
            ", get (by next stage): " + log_time(c.ave_get_gap()) +
            ". P90: put: " + log_quantile(c.put_waits, 0.90) + ", get: " + log_quantile(c.get_waits, 0.90) +
@@ -64,7 +65,7 @@ inline std::string document_time(duration d, bool unit_to_the_left) {
 
 inline std::string document_line(const stage_stats& s) {
     using namespace units;
-    return "[" + s.name + "]\tCompleted " + right(std::to_string(s.num_tasks), 5) + " tasks (" +
+    return "[" + in_one_line(s.name) + "]\tCompleted " + right(std::to_string(s.num_tasks), 5) + " tasks (" +
            right(std::to_string(s.num_failures), 3) + " failed) in " + document_time(s.elapsed, false) +
            ". QPS: " + fixed(s.rate(), 2) + " (Concurrency: " + right(std::to_string(s.concurrency), 3) +
            "). Average task time: " + document_time(s.ave_time(), false) + ".\n";
@@ -74,8 +75,9 @@ inline std::string document_line(const stage_stats& s) {
 inline std::string document_line(const stage_stats& sink, const channel_stats* in, const channel_stats& out) {
     using namespace units;
     const duration upstream = in == nullptr ? duration(0) : in->ave_get_wait();
-    return "[" + sink.name + "]\tProcessed " + right(std::to_string(out.num_put), 5) + " items in " +
-           document_time(sink.elapsed, true) + ". QPS: " + fixed(per_second(out.num_put, sink.elapsed), 2) +
+    return "[" + in_one_line(sink.name) + "]\tProcessed " + right(std::to_string(out.num_put), 5) +
+           " items in " + document_time(sink.elapsed, true) +
+           ". QPS: " + fixed(per_second(out.num_put, sink.elapsed), 2) +
            ". Average wait time: Upstream: " + document_time(upstream, true) +
            ", Downstream: " + document_time(out.ave_put_wait(), true) + ".\n";
 }
@@ -148,17 +150,18 @@ WEIR_INLINE failure_log::failure_log(std::ostream& out, failure_log_options opti
 }
 
 WEIR_INLINE void failure_log::operator()(const failure& f) const {
-    const std::string message = one_line(f.message());
-    std::string name = f.stage + '\n' + detail::error_type(f.error) + '\n' + message.substr(0, longest_key);
+    const std::string stage = detail::in_one_line(f.stage);
+    const std::string message = detail::in_one_line(f.message());
+    std::string name = stage + '\n' + detail::error_type(f.error) + '\n' + message.substr(0, longest_key);
     const std::lock_guard guard(shared_->lock);
-    kind& k = shared_->kind_of(std::move(name), f.stage, message);
+    kind& k = shared_->kind_of(std::move(name), stage, message);
     ++k.count;
     ++k.not_shown;  // until the line is written
     const failure_log_options& options = shared_->options;
     if (k.count > options.first && (k.count - options.first) % options.every != 0) {
         return;
     }
-    std::string line = "[" + f.stage + "] item " + std::to_string(f.item) + " failed: " + message;
+    std::string line = "[" + stage + "] item " + std::to_string(f.item) + " failed: " + message;
     if (k.count > options.first) {
         line += " (failure " + std::to_string(k.count) + " of this kind";
         if (k.not_shown > 1) line += ", " + std::to_string(k.not_shown - 1) + " not shown";

@@ -26,10 +26,7 @@ WEIR_INLINE std::string verdict_line(const verdict& v) {
         text += '"';
     }
     text += " gain=" + units::fixed(v.gain, 2) + " sure=" + units::fixed(v.sure, 2) + ": " + v.sentence + ".";
-    for (char& c : text) {
-        if (c == '\n' || c == '\r') c = ' ';
-    }
-    return "[verdict]\t" + text + "\n";
+    return "[verdict]\t" + in_one_line(std::move(text)) + "\n";
 }
 
 // \returns the change as the programs `examples/explain` and `examples/what_if` read it:

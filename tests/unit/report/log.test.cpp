@@ -185,6 +185,22 @@ TEST_CASE("every stage except source and sink has a task line, named with its sl
               "[c]\tCompleted     0 tasks (  0 failed). Ave task time: " + none);
 }
 
+TEST_CASE("a stage whose name has line breaks gets one line, and so does its queue") {
+    pipeline_stats p;
+    p.stages = {stage("src", "source"), stage("a\n[b]\tCompleted", "pipe"), stage("c\r\nd", "sink")};
+    p = in_a_row(p);
+    for (const log_style style : {log_style::current, log_style::document}) {
+        CHECK_THAT(weir::log_text(p, style), ContainsSubstring("[a [b] Completed]\tCompleted"));
+        CHECK_THAT(weir::log_text(p, style), !ContainsSubstring("\r"));
+    }
+    weir::channel_stats behind;
+    behind.name = "c\r\nd";
+    p.channels.push_back(behind);
+    p.stages[2].outputs = {p.channels.size() - 1};
+    CHECK_THAT(weir::log_text(p), ContainsSubstring("[c  d_queue]\tProcessed"));
+    CHECK_THAT(weir::log_text(p, log_style::document), ContainsSubstring("[c  d]\tProcessed"));
+}
+
 TEST_CASE("the occupancy rate of a log line is rounded down") {
     const auto occupancy = [](duration empty) {
         pipeline_stats p;
@@ -336,12 +352,14 @@ TEST_CASE("a failure log writes stage, item and message, in one line") {
     const failure_log log(out);
     log(failed("read", 17, "no such file"));
     log(failed("parse", 3, "line 1\nline 2\r\nline 3"));
+    log(failed("two\nlines", 4, "no"));
     log(failure("odd", 0, std::make_exception_ptr(7)));
     CHECK(out.str() ==
           "[read] item 17 failed: no such file\n"
           "[parse] item 3 failed: line 1 line 2  line 3\n"
+          "[two lines] item 4 failed: no\n"
           "[odd] item 0 failed: 7 (thrown as int)\n");
-    CHECK(log.count() == 3);
+    CHECK(log.count() == 4);
 }
 
 TEST_CASE("only the first failures of a kind are written, then every hundredth") {
