@@ -151,7 +151,7 @@ class item_link : public link {
         next->begun = now();
         ++figures().sent;
         figures().bytes_sent += bytes_of(*next->item).size();
-        begin_parcel(*next);
+        begin_parcel_here(*next);
         return true;
     }
     void sent(sending& s) noexcept {
@@ -178,7 +178,7 @@ class item_link : public link {
             (queue.first == nullptr ? queue.first : queue.last->next) = &r;
             queue.last = &r;
             ++num_arriving_;
-            begin_parcel(r);
+            begin_parcel_here(r);
         } catch (const std::exception&) {
             give_up(MPI_ERR_NO_MEM, "MPI_Improbe", from);
         }

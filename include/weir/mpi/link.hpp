@@ -130,6 +130,12 @@ class link : operation {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
         loop_->submit(o, &clock_);
     }
+    // The same under the lock, without a way through the queue of the reactor. `ended` may be called
+    // meanwhile.
+    void begin_parcel_here(operation& o) noexcept {
+        underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
+        loop_->begin_here(o, clock_);
+    }
     // Called when a parcel to or from the rank `with` has ended. The link may be destroyed when
     // parcel_ended() returns.
     void parcel_ended(const operation& o, int with) noexcept {
@@ -251,7 +257,7 @@ class link : operation {
     peer* with_credit() noexcept;
     void send_ends() noexcept;
     void return_credit() noexcept;
-    // Receives all items that have arrived. Leaves `again` false at the end of the link: `ended` is called.
+    // Receives items that have arrived, at most half of the room. Sets `again` until the end of the link.
     inline int begin(MPI_Request&, bool& again) noexcept override;
     void ended() noexcept override {
         has_stopped_ = true;

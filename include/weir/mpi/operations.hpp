@@ -53,8 +53,8 @@ class operation {
     operation* next_ = nullptr;
 };
 
-// The operations that have begun. Not for several threads: the reactor has a lock. `ended` of an operation
-// must not change this object.
+// The operations that have begun. Not for several threads: the reactor has a lock. `begin` and `ended` of an
+// operation may begin other operations here, but only with a request.
 class operations {
   public:
     std::size_t size() const noexcept { return requests_.size() + repeated_.size(); }

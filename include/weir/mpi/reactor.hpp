@@ -81,6 +81,14 @@ class reactor final : public weir::detail::polled_source {
         serve(false);
     }
 
+    // Begins the operation at once; `ended` may be called meanwhile. Called under the lock, by `begin` or
+    // `ended` of another operation. `waits`: as for submit(), but not null; told once for all operations that
+    // begin under one lock.
+    void begin_here(operation& o, executor& waits) noexcept {
+        waits_for_begun_ = &waits;
+        static_cast<void>(begin_or_give_up(o));
+    }
+
     // Ends a receive or a probe early, unless it is complete. The operation is not destroyed meanwhile.
     void cancel(operation& o) noexcept {
         if (!o.may_cancel_) return;
@@ -211,7 +219,9 @@ class reactor final : public weir::detail::polled_source {
         do {
             if (locked_.exchange(1, std::memory_order_seq_cst) != 0) return ended;
             ended = work(polls) || ended;
+            executor* const waits = std::exchange(waits_for_begun_, nullptr);
             unlock();
+            if (waits != nullptr) tell(waits);
             polls = false;
         } while (has_news());
         return ended;
@@ -235,6 +245,9 @@ class reactor final : public weir::detail::polled_source {
         return ended;
     }
 
+    bool begin_or_give_up(operation& o) noexcept {
+        return failure() != nullptr ? operations::give_up(o) : begun_.begin(o);
+    }
     bool begin_new() noexcept {
         operation* newer = newest_.exchange(nullptr, std::memory_order_acquire);  // pairs with push()
         operation* row = nullptr;
@@ -246,7 +259,7 @@ class reactor final : public weir::detail::polled_source {
         bool ended = false;
         while (row != nullptr) {
             operation& o = *std::exchange(row, row->next_);
-            ended = (failure() != nullptr ? operations::give_up(o) : begun_.begin(o)) || ended;
+            ended = begin_or_give_up(o) || ended;
         }
         return ended;
     }
@@ -269,6 +282,7 @@ class reactor final : public weir::detail::polled_source {
     std::int64_t looked_ = 0;  // of the reactor's thread: when run() has polled last
     // Under the lock:
     operations begun_;
+    executor* waits_for_begun_ = nullptr;  // of begin_here()
     periodic_work* periodic_ = nullptr;
     std::int64_t next_period_ = 0;
 };
