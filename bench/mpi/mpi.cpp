@@ -27,7 +27,7 @@ namespace {
 using bench::block;
 using channel = weir::mpi::channel<block>;
 
-constexpr int window = 8;
+constexpr std::uint64_t narrow = 8, wide = 16;  // windows
 
 // What rank 0 tells rank 1 to do.
 struct order {
@@ -42,16 +42,17 @@ struct order {
     } what = end;
     std::uint64_t size = 0;
     std::uint64_t n = 0;
+    std::uint64_t window = narrow;
 };
 
 int as_int(std::uint64_t n) { return static_cast<int>(n); }
 
 void plain_rate(MPI_Comm comm, int me, const order& o) {
-    std::vector<block> blocks(window);
+    std::vector<block> blocks(o.window);
     for (block& b : blocks) b.resize(o.size);
-    std::vector<MPI_Request> pending(window, MPI_REQUEST_NULL);
+    std::vector<MPI_Request> pending(o.window, MPI_REQUEST_NULL);
     for (std::uint64_t i = 0; i < o.n; ++i) {
-        const std::size_t at = i % window;
+        const std::size_t at = i % o.window;
         MPI_Wait(&pending[at], MPI_STATUS_IGNORE);
         if (me == 0) {
             MPI_Isend(blocks[at].data(), as_int(o.size), MPI_BYTE, 1, 0, comm, &pending[at]);
@@ -59,7 +60,7 @@ void plain_rate(MPI_Comm comm, int me, const order& o) {
             MPI_Irecv(blocks[at].data(), as_int(o.size), MPI_BYTE, 0, 0, comm, &pending[at]);
         }
     }
-    MPI_Waitall(window, pending.data(), MPI_STATUSES_IGNORE);
+    MPI_Waitall(as_int(o.window), pending.data(), MPI_STATUSES_IGNORE);
     MPI_Barrier(comm);
 }
 
@@ -146,8 +147,8 @@ class laps {
 class both_ranks {
   public:
     explicit both_ranks(weir::mpi::world& all)
-        : all_(all), pool_(1), plain_(weir::sync_wait(all.duplicate())), there_(all, pool_, role(0)),
-          back_(all, pool_, role(1)), laps_(all) {}
+        : all_(all), pool_(1), plain_(weir::sync_wait(all.duplicate())), there_(all, pool_, role(0, narrow)),
+          there_wide_(all, pool_, role(0, wide)), back_(all, pool_, role(1, narrow)), laps_(all) {}
 
     void run(const order& o) {
         const int me = all_.rank();
@@ -157,8 +158,8 @@ class both_ranks {
             case order::plain_way:
                 return plain_way(plain_.handle(), me, o);
             case order::weir_rate:
-                if (me == 0) weir::sync_wait(pool_, put_all(there_, o));
-                if (me == 1) weir::sync_wait(pool_, get_all(there_, o));
+                if (me == 0) weir::sync_wait(pool_, put_all(there(o), o));
+                if (me == 1) weir::sync_wait(pool_, get_all(there(o), o));
                 return weir::sync_wait(all_.barrier());
             case order::weir_way:
                 if (me == 0) weir::sync_wait(pool_, first(there_, back_, o));
@@ -187,7 +188,8 @@ class both_ranks {
     }
 
   private:
-    weir::mpi::channel_options role(int producer) const {
+    channel& there(const order& o) { return o.window == wide ? there_wide_ : there_; }
+    weir::mpi::channel_options role(int producer, std::size_t window) const {
         weir::mpi::channel_options mine;
         mine.capacity = window;
         mine.puts = all_.rank() == producer;
@@ -198,6 +200,7 @@ class both_ranks {
     weir::thread_pool pool_;
     weir::mpi::communicator plain_;
     channel there_;
+    channel there_wide_;
     channel back_;
     laps laps_;
 };
@@ -209,10 +212,12 @@ std::string words(std::uint64_t bytes) {
 void compare(both_ranks& ranks, int argc, char** argv) {
     bench::session session("mpi", argc, argv);
     const auto contest = [&](const std::string& title, std::uint64_t size, order::kind ours,
-                             order::kind theirs) {
+                             order::kind theirs, std::uint64_t window = narrow) {
         bench::group group(session, title + ", " + words(size), "an item");
         const auto play = [&](order::kind what) {
-            return [&ranks, size, what](std::uint64_t n) { ranks.tell_and_run({what, size, n}); };
+            return [&ranks, size, what, window](std::uint64_t n) {
+                ranks.tell_and_run({what, size, n, window});
+            };
         };
         group.ours("weir::mpi::channel", play(ours));
         group.peer("MPI_Isend, MPI_Irecv", play(theirs));
@@ -220,6 +225,9 @@ void compare(both_ranks& ranks, int argc, char** argv) {
     };
     for (const std::uint64_t size : {8U, 4096U, 65'536U, 1'048'576U}) {
         contest("one way, window 8", size, order::weir_rate, order::plain_rate);
+    }
+    for (const std::uint64_t size : {65'536U, 1'048'576U}) {
+        contest("one way, window 16", size, order::weir_rate, order::plain_rate, wide);
     }
     for (const std::uint64_t size : {8U, 4096U, 65'536U, 1'048'576U}) {
         contest("there and back", size, order::weir_way, order::plain_way);
