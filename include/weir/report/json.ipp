@@ -244,7 +244,9 @@ WEIR_INLINE void write_json(const std::string& path, const run_record& run) {
 WEIR_INLINE run_record read_run(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     std::ostringstream text;
-    if (!in || !(text << in.rdbuf())) throw std::system_error(errno, std::generic_category(), path);
+    const bool is_empty = in.peek() == std::char_traits<char>::eof() && in.eof() && !in.bad();
+    if (!is_empty && (!in || !(text << in.rdbuf())))
+        throw std::system_error(errno, std::generic_category(), path);
     return weir::run_from_json(std::move(text).str());
 }
 

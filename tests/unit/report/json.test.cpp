@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <random>
 #include <stdexcept>
@@ -251,8 +252,11 @@ TEST_CASE("a run is stored in a file and read again") {
     const run_record run = filled(3);
     weir::write_json(path, run);
     CHECK(weir::read_run(path) == run);
+    std::ofstream(path, std::ios::trunc).close();
+    CHECK_THROWS_WITH(weir::read_run(path), "weir: this is no JSON: at byte 0 a value is missing");
     std::filesystem::remove(path);
     CHECK_THROWS_AS(weir::read_run(path), std::system_error);
+    CHECK_THROWS_AS(weir::read_run(std::filesystem::temp_directory_path().string()), std::system_error);
     CHECK_THROWS_AS(weir::write_json("/no/such/folder/a.json", run), std::system_error);
 }
 
