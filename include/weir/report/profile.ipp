@@ -15,8 +15,8 @@ WEIR_INLINE void profile_bar::operator()(const profile_progress& p) {
     const std::string total = std::to_string(p.total);
     std::string line = units::right(std::to_string(p.done), total.size()) + "/" + total;
     if (!p.stage.empty()) {
-        line +=
-            "  " + p.stage + ", " + std::to_string(p.concurrency) + (p.concurrency == 1 ? " slot" : " slots");
+        line += "  " + detail::ascii_only(p.stage) + ", " + std::to_string(p.concurrency) +
+                (p.concurrency == 1 ? " slot" : " slots");
     }
     if (in_place_) {
         const std::size_t full = p.total == 0 ? length : length * p.done / p.total;
@@ -40,7 +40,7 @@ WEIR_INLINE std::string profile_text(const profile_result& profile) {
     text += '\n' + table.head();
     for (const stage_profile& stage : profile.stages) {
         const auto fewest = std::ranges::min_element(stage.trials, {}, &profile_trial::concurrency);
-        std::string name = stage.name;
+        std::string name = detail::ascii_only(stage.name);
         for (const profile_trial& t : stage.trials) {
             text += table.line(name, t, stage.trials.size() > 1 ? &*fewest : nullptr);
             name.clear();  // the next lines belong to the same stage

@@ -522,6 +522,15 @@ TEST_CASE("a profile is printed alike in a German locale and with any flags of t
     CHECK(out.str() == text_of_example);
 }
 
+TEST_CASE("a stage whose name has control characters has one line of a profile") {
+    profile_result p;
+    p.stages = {{"a\n\x1b[2J", "pipe", {profile_trial()}}};
+    CHECK(weir::profile_text(p).find("\na??[2J      1         0 ") != std::string::npos);
+    std::ostringstream out;
+    profile_bar(out, false)({"a\n\x1b[2J", 32, 9, 10});
+    CHECK(out.str() == " 9/10  a??[2J, 32 slots\n");
+}
+
 TEST_CASE("an empty profile is a heading, and a stage that took no item has dashes") {
     CHECK(weir::profile_text({}) == "each stage alone, 0 items\n");
     profile_result p;
