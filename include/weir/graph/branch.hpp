@@ -55,7 +55,7 @@ class branch_names {
         for (std::size_t i = 0; i < names_.size(); ++i) {
             for (std::size_t k = 0; k < i; ++k) {
                 if (names_[i] != names_[k]) continue;
-                throw std::invalid_argument("weir: two branches of a route are named '" + names_[i] +
+                throw std::invalid_argument("weir: two branches are named '" + names_[i] +
                                             "'; give each a name of its own");
             }
         }

@@ -125,9 +125,9 @@ class run_control {
         core().set_concurrency(stage, num_slots);
     }
 
-    /// Changes the capacity, in items, of the queue behind the stage with this name. Items in the queue are
-    /// kept.
-    /// Errors: `std::invalid_argument` for 0, for a name of no stage or of several, and for the last stage of
+    /// Changes the capacity, in items, of the queue behind the stage, or before the branch, with this name.
+    /// Items in the queue are kept.
+    /// Errors: `std::invalid_argument` for 0, for a name of no queue or of several, and for the last stage of
     ///         a `run<void>`, which has no queue behind it; `std::bad_alloc`, without a change.
     void set_capacity(std::string_view stage, std::size_t items) { core().set_capacity(stage, items); }
 

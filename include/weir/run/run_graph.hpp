@@ -189,7 +189,9 @@ class run_graph : public run_context, public watched_run {
         return *end;
     }
 
-    running_stage<Policy>& stage_named(std::string_view name) { return *stages_[index_named(name, stages_)]; }
+    running_stage<Policy>& stage_named(std::string_view name) {
+        return *stages_[index_named(name, stages_, "stage", "run.stages() lists them")];
+    }
     void set_concurrency(std::string_view name, std::size_t concurrency);
     // Changes the capacity of the queue behind the stage of this name. Throws if there is no such queue.
     void set_capacity(std::string_view name, std::size_t capacity);
@@ -265,8 +267,10 @@ class run_graph : public run_context, public watched_run {
     static void check_capacity(const stage_options& options);
     void add_between(std::unique_ptr<running_stage<Policy>> stage, queue_id in, queue_id out);
 
+    // `what`: the noun for one of the things; `names`: where their names come from.
     template <class Things>
-    static std::size_t index_named(std::string_view name, const Things& things) {
+    static std::size_t index_named(std::string_view name, const Things& things, const char* what,
+                                   const char* names) {
         std::size_t found = things.size();
         std::size_t matches = 0;
         for (std::size_t i = 0; i < things.size(); ++i) {
@@ -275,9 +279,8 @@ class run_graph : public run_context, public watched_run {
             ++matches;
         }
         if (matches == 1) return found;
-        throw std::invalid_argument(
-            "weir: " + std::string(matches == 0 ? "no stage" : "more than one stage") +
-            " of this run is named '" + std::string(name) + "'; run.stages() lists them");
+        throw std::invalid_argument("weir: " + std::string(matches == 0 ? "no " : "more than one ") + what +
+                                    " of this run is named '" + std::string(name) + "'; " + names);
     }
 
     mutable standard_platform::mutex capacities_;  // guards the capacities of the sink during the run

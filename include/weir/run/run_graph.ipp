@@ -72,7 +72,9 @@ WEIR_INLINE void run_graph<Policy>::set_capacity(std::string_view name, std::siz
     }
     refuse_unless(!end_ || name != stages_[stages_.size() - 1]->name(), named,
                   "is the last one, and has no queue behind it");
-    any_channel<Policy>& queue = *queues_[index_named(name, queues_)];
+    any_channel<Policy>& queue = *queues_[index_named(
+        name, queues_, "queue",
+        "a queue has the name of the stage before it, or of the branch that begins with it")];
     const bool is_merged = sink_ && &queue == queues_[last_].get();
     memory_shortage::with_prefix(stage(named), [&] {
         queue.set_capacity(is_merged ? sink_->set_capacity_before(capacity) : capacity);

@@ -32,7 +32,7 @@ TEST_CASE("a branch that isn't there is refused with those there are") {
 TEST_CASE("branches of one name are refused") {
     CHECK_NOTHROW(branch_names({"a", "b", "c"}));
     CHECK(message_of([] { static_cast<void>(branch_names({"a", "b", "a"})); }) ==
-          "weir: two branches of a route are named 'a'; give each a name of its own");
+          "weir: two branches are named 'a'; give each a name of its own");
 }
 
 TEST_CASE("what has several queues closes all of them") {

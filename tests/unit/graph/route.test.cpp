@@ -161,7 +161,7 @@ TEST_CASE("a name that no branch has is told with those there are") {
 TEST_CASE("two branches of one name are refused when they are put together") {
     CHECK_THROWS_AS(route(parity, branch("a"), branch("a")), std::invalid_argument);
     CHECK(message_of([] { static_cast<void>(route(parity, branch("a"), branch("b"), branch("a"))); }) ==
-          "weir: two branches of a route are named 'a'; give each a name of its own");
+          "weir: two branches are named 'a'; give each a name of its own");
 }
 
 TEST_CASE("all items may go into one branch, and a branch may be empty or alone") {

@@ -125,7 +125,8 @@ TEST_CASE("a name of no stage, or of several stages, is refused") {
     CHECK(run.stages() == std::vector<std::string>{"src", "a", "a", "b", "sink"});
     CHECK_NOTHROW(run.set_capacity("b", 5));
     CHECK(message_of([&] { run.set_capacity("c", 5); }) ==
-          "weir: no stage of this run is named 'c'; run.stages() lists them");
+          "weir: no queue of this run is named 'c'; a queue has the name of the stage before it, or of the "
+          "branch that begins with it");
     CHECK(message_of([&] { run.set_concurrency("a", 5); }) ==
           "weir: more than one stage of this run is named 'a'; run.stages() lists them");
 }

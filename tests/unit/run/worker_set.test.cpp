@@ -383,7 +383,8 @@ TEST_CASE("what can't be changed is refused with what is wrong, and nothing is")
     CHECK(message_of([&] { run.set_capacity("a", 0); }) ==
           "weir: stage 'a' would have a queue of capacity 0, which never takes an item; give it 1 or more");
     CHECK(message_of([&] { run.set_capacity("none", 1); }) ==
-          "weir: no stage of this run is named 'none'; run.stages() lists them");
+          "weir: no queue of this run is named 'none'; a queue has the name of the stage before it, or of "
+          "the branch that begins with it");
     CHECK(take_all(run) == up_to(10));
 }
 
