@@ -166,8 +166,12 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
     try {
         while (slots_.size() < concurrency) add_slot();
     } catch (const std::bad_alloc&) {
-        const std::size_t had = slots_.size();
-        for (; slots_.size() > before; slots_.pop_back()) workers_.pop_back();  // adds all or none
+        const std::size_t had = workers_.size();
+        // Adds all or none.
+        for (; workers_.size() > before; workers_.pop_back()) {
+        }
+        for (; slots_.size() > before; slots_.pop_back()) {
+        }
         if (concurrency < memory_shortage::many) throw;
         throw memory_shortage("stage '" + name_ + "': ", concurrency, "slots", had);
     }
@@ -197,13 +201,10 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
 
 template <class Policy>
 WEIR_INLINE void worker_set<Policy>::add_slot() {
-    slots_.reserve(slots_.size() + 1);
-    workers_.reserve(workers_.size() + 1);
-    std::unique_ptr<slot> more = make_slot(slots_.size());
-    more->begin(begin_, slot_state::off);
+    slots_.push_back(make_slot(slots_.size()));
+    slots_.back()->begin(begin_, slot_state::off);
     if (run_.recording() != 0 && Policy::statistics) samplers_.back()->begin(begin_);
-    workers_.push_back(make_worker(*more));
-    slots_.push_back(std::move(more));
+    workers_.push_back(make_worker(*slots_.back()));
 }
 
 template <class Policy>
