@@ -6,6 +6,7 @@
 #include <weir/report/watchdog.hpp>
 
 #include <weir/platform/config.hpp>
+#include <weir/report/escape.hpp>
 
 #include <algorithm>  // for std::find, std::max
 #include <map>        // for std::multimap
@@ -18,7 +19,8 @@ namespace weir {
 WEIR_INLINE std::string deadlock_report::text() const {
     detail::wait_lines lines;
     for (const stuck_wait& w : waits) {
-        lines.add({w.who, w.stage, w.where, w.at, w.what, "; " + why(w)});
+        lines.add({detail::for_terminal(w.who).text, detail::for_terminal(w.stage).text, w.where,
+                   detail::for_terminal(w.at).text, w.what, "; " + detail::for_terminal(why(w)).text});
     }
     return std::string("weir: deadlock: ") + (waits.size() == 1 ? "this wait" : "these waits") +
            " can't end any more" + (partial ? ", though others go on:" : ":") + lines.text(max_lines);
@@ -48,7 +50,8 @@ WEIR_INLINE std::string stall_report::text() const {
                        (of == 1 ? " worker has" : " workers have") + " been held for " +
                        std::to_string(held.count() / 1'000'000) + " ms, while coroutines wait to run";
     const char* before = "; these functions run: ";
-    for (const std::string& each : functions) text += std::exchange(before, "; ") + each;
+    for (const std::string& each : functions)
+        text += std::exchange(before, "; ") + detail::for_terminal(each).text;
     return text + ". What blocks belongs on a weir::blocking_pool: .executor = &io";
 }
 

@@ -1062,6 +1062,19 @@ TEST_CASE("slots of one stage that wait for the same thing are one line with the
         "which waits itself");
 }
 
+TEST_CASE("names of stages and channels can't move the cursor of a terminal, nor begin a line of a report") {
+    deadlock_report r;
+    r.waits.push_back(at_channel("channel 'a\n\x1b[2J' is full, 2 of 2", "to put", "b\n\x1b[2J", 0));
+    r.waits[0].needs = {0};
+    CHECK(r.text() ==
+          "weir: deadlock: this wait can't end any more:"
+          "\n  channel 'a??[2J' is full, 2 of 2: stage 'b??[2J', slot 0 waits to put; that needs stage "
+          "'b??[2J', which waits itself");
+    weir::stall_report s;
+    s.functions = {"stage 'b\n\x1b[2J', slot 0"};
+    CHECK(s.text().find("; these functions run: stage 'b??[2J', slot 0. ") != std::string::npos);
+}
+
 TEST_CASE("a long deadlock report prints only its first lines") {
     deadlock_report r;
     const auto add = [&r] { r.waits.push_back(wait_of("waiter " + std::to_string(r.waits.size()))); };
