@@ -289,6 +289,25 @@ TEST_CASE("half of the credit is given back at once, and is added to what the pr
     CHECK(c[1].stats().bytes_received == sent.bytes_sent);
 }
 
+TEST_CASE("a poll receives at most half of the room: its credit returns while the other half is sent") {
+    cluster ranks(3);
+    channels<item> c(ranks, 3, roles(2, 1, 4));
+    for (const int from : {0, 1}) {
+        for (std::uint32_t n = 0; n < 4; ++n) CHECK(c[from].blocking_put(make_item(from, 3 * n + 1)));
+        for (int i = 0; i < 100; ++i)
+            static_cast<void>(ranks.all.polled.at(static_cast<std::size_t>(from))->poll());
+    }
+    std::vector<std::uint64_t> received;
+    for (std::uint64_t before = 0, i = 0; i < 100; ++i) {
+        static_cast<void>(ranks.all.polled.at(2)->poll());
+        const std::uint64_t now = c[2].stats().num_received;
+        if (now != before) received.push_back(now - before);
+        before = now;
+    }
+    CHECK(received == std::vector<std::uint64_t>{4, 4});
+    for (int i = 0; i < 8; ++i) CHECK(c[2].blocking_get().has_value());
+}
+
 TEST_CASE("all credit is given back, also what falls due while a message about credit is underway") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         cluster ranks(2, seed);

@@ -83,6 +83,32 @@ TEST_CASE("an idle worker of the pool whose coroutine waits polls") {
     CHECK(resumed_by != std::this_thread::get_id());
 }
 
+TEST_CASE("an operation may begin others, for whose ends an idle worker of the pool polls") {
+    const auto polled = std::make_shared<reactor>(weir::mpi::polling_options());
+    polled->set_thread(false);
+    weir::thread_pool pool(1);
+    until inner;
+    struct outer final : operation {
+        outer(reactor& r, operation& o, weir::executor& e)
+            : operation("MPI_Isend", 0, false), of(r), other(o), waits(e) {}
+        int begin(MPI_Request&, bool&) noexcept override {
+            of.begin_here(other, waits);
+            return MPI_SUCCESS;
+        }
+        void ended() noexcept override { ++num_ended; }
+        reactor& of;
+        operation& other;
+        weir::executor& waits;
+        int num_ended = 0;
+    } first(*polled, inner, pool);
+    polled->call(first);
+    CHECK(first.num_ended == 1);
+    CHECK(inner.begun_by.load() == std::this_thread::get_id());
+    inner.is_over = true;
+    while (inner.num_ended == 0) std::this_thread::yield();  // there is no other thread that could poll
+    CHECK(inner.num_ended == 1);
+}
+
 TEST_CASE("with funnelled threads only the reactor's thread begins and polls") {
     reactor r({});
     until o;
