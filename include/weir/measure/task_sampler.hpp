@@ -7,6 +7,7 @@
 #include <weir/measure/slot.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/task_sample.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 
@@ -14,6 +15,7 @@
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint8_t, std::uint32_t, std::uint64_t
 #include <mutex>    // for std::lock_guard
+#include <string>   // for std::to_string
 
 namespace weir::detail {
 
@@ -28,8 +30,12 @@ namespace weir::detail {
 //         order than the invocations, and estimates means less exactly if times change during the run.
 class task_sampler {
   public:
-    // The sample has at most `most` elements; at most `most` + 1 if `most` is even.
+    // The sample has at most `most` elements; at most `most` + 1 if `most` is even. Errors: std::bad_alloc.
     task_sampler(std::size_t most, std::uint64_t seed) : most_((most + 2) / 2 * 2), seed_(seed) {
+        if (most_ > kept_.tasks.max_size()) {
+            throw memory_shortage("no memory for a recording of " + std::to_string(most) +
+                                  " invocations; 1000 are enough for predictions");
+        }
         kept_.tasks.reserve(most_);
     }
 

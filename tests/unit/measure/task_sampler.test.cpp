@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,12 @@ TEST_CASE(
     }
     CHECK(sampled(1, 1, 100).tasks.size() < 2);
     CHECK(sampled(1, 1, 100).one_in == 128);
+}
+
+TEST_CASE("a sample larger than any memory is refused with a sentence") {
+    CHECK_THROWS_AS(weir::detail::task_sampler(SIZE_MAX / 2, 0), std::bad_alloc);
+    CHECK_THROWS_WITH(weir::detail::task_sampler(SIZE_MAX / 2, 0),
+                      Catch::Matchers::ContainsSubstring("no memory for a recording of "));
 }
 
 TEST_CASE("each invocation has the same chance to be in the sample") {
