@@ -50,10 +50,12 @@ WEIR_INLINE void run_recorder::lap(const pipeline_stats& one) {
 }
 
 WEIR_INLINE void run_recorder::failed(const failure& what) {
+    // Before the lock, because `message` calls a function of the user: `what`.
+    recorded_failure one{what.stage, what.item, what.message(), detail::place_text(what.where)};
     const std::lock_guard guard(lock_);
     if (record_.num_failures++ >= options_.most_failures) return;
-    record_.failures.push_back(
-        {what.stage, what.item, what.message(), detail::place_text(what.where), laps_.size()});
+    one.lap = laps_.size();
+    record_.failures.push_back(std::move(one));
 }
 
 WEIR_INLINE void run_recorder::ends(const pipeline_stats& rest, const pipeline_stats& all) {

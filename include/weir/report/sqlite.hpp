@@ -198,9 +198,12 @@ class sqlite_report : public run_report {
         static_cast<void>(write(lap_patience()));
     }
     void failed(const failure& what) override {
+        // Before the lock, because `message` calls a function of the user: `what`.
+        recorded_failure one{what.stage, what.item, what.message(), detail::place_text(what.where)};
         const std::lock_guard guard(lock_);
         if (record_.num_failures++ >= most_failures) return;
-        failures_.push_back({what.stage, what.item, what.message(), detail::place_text(what.where), laps_});
+        one.lap = laps_;
+        failures_.push_back(std::move(one));
     }
     inline void ends(const pipeline_stats& rest, const pipeline_stats& all) override;
 

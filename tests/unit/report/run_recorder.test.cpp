@@ -115,6 +115,23 @@ TEST_CASE("if there are many failures, the first are kept, and all are counted")
     CHECK(recorder->record().total.stages[1].num_tasks == 3);
 }
 
+TEST_CASE("the text of an exception may ask the recorder, which has no lock then") {
+    struct asks : std::exception {
+        explicit asks(const run_recorder& r) : recorder(&r) {}
+        const char* what() const noexcept override { return recorder->record().ended ? "ended" : "goes on"; }
+        const run_recorder* recorder;
+    };
+    virtual_time time;
+    const auto recorder = std::make_shared<run_recorder>("test");
+    const auto p = weir::source({1}) | weir::pipe([&](int n) {
+                       if (n == 1) throw asks(*recorder);
+                       return n;
+                   }) |
+                   weir::sink();
+    CHECK(take_all(p.start(time, with(recorder))).empty());
+    CHECK(recorder->record().failures.at(0).message == "goes on");
+}
+
 TEST_CASE("a recorder of fewer than two laps is refused") {
     CHECK_THROWS_AS(run_recorder("", {}, {.most_laps = 1}), std::invalid_argument);
 }
