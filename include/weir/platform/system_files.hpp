@@ -137,13 +137,18 @@ inline terminal_size size_of_terminal(int file) noexcept {
     return {size.ws_col, size.ws_row};
 }
 
-// Reads up to `size` bytes from offset `from`. Returns the number of bytes; negative: an error.
+// Reads `size` bytes from offset `from`, or as many as there are: all of one file, also if another file
+// replaces it meanwhile. Returns the number of bytes; negative: an error.
 inline std::int64_t read_of_file(const char* path, std::int64_t from, char* to, std::size_t size) noexcept {
     const int file = ::open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return -1;
-    const std::int64_t n = ::pread(file, to, size, from);
+    std::int64_t read = 0, n = 1;
+    while (n > 0 && static_cast<std::size_t>(read) < size) {
+        n = ::pread(file, to + read, size - static_cast<std::size_t>(read), from + read);
+        read += n;
+    }
     ::close(file);
-    return n;
+    return n < 0 ? n : read;
 }
 
 #else

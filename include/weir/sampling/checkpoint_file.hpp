@@ -40,14 +40,16 @@ inline void save_checkpoint(const std::string& path, const checkpoint& done) {
 /// Errors: `std::invalid_argument` with the path and what is wrong, if the file is cut short, was changed or
 ///         is no checkpoint; `std::system_error` with the path if it can't be read.
 [[nodiscard]] inline std::optional<checkpoint> load_checkpoint(const std::string& path) {
+    // Each attempt reads from the begin: between two reads, another process may save a checkpoint.
     std::string text;
-    for (std::int64_t n = 1; n > 0;) {
-        char part[4096];
+    for (std::size_t size = 4096; text.size() < size; size *= 2) {
+        text.resize(size);
         errno = 0;
-        n = detail::read_of_file(path.c_str(), static_cast<std::int64_t>(text.size()), part, sizeof part);
+        const std::int64_t n = detail::read_of_file(path.c_str(), 0, text.data(), size);
         if (n < 0 && errno == ENOENT) return std::nullopt;
         if (n < 0) throw std::system_error(errno, std::generic_category(), path);
-        text.append(part, static_cast<std::size_t>(n));
+        text.resize(static_cast<std::size_t>(n));
+        if (text.size() < size) break;
     }
     try {
         return checkpoint::from_bytes(std::as_bytes(std::span(text)));

@@ -5,6 +5,7 @@
 
 #include <weir/sampling/sampler.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
@@ -54,6 +56,36 @@ TEST_CASE("a checkpoint that was saved is loaded, and a later one replaces it") 
     weir::save_checkpoint(path, done.checkpoint());
     CHECK(weir::load_checkpoint(path) == done.checkpoint());
 }
+
+#if !defined(_WIN32)  // where a file that is being read can't be replaced
+TEST_CASE("a checkpoint that is saved again while it is loaded is the old one or the new one") {
+    const files::folder here("weir checkpoint_file test");
+    const std::string path = here / "a.weir";
+    const auto large = [](std::uint64_t first) {
+        weir::progress done(weir::sampler({.size = 20'000}).start());
+        for (std::uint64_t position = first; position < 20'000; position += 2) done.took(position);
+        return done.checkpoint();
+    };
+    const checkpoint odd = large(1), some_odd = large(3'001);
+    weir::save_checkpoint(path, odd);
+    std::atomic<bool> over{false};
+    std::thread saves([&] {
+        for (int i = 0; !over; ++i) weir::save_checkpoint(path, i % 2 == 0 ? some_odd : odd);
+    });
+    int wrong = 0;
+    for (int i = 0; i < 200; ++i) {
+        try {
+            const auto found = weir::load_checkpoint(path);
+            wrong += found == odd || found == some_odd ? 0 : 1;
+        } catch (const std::invalid_argument&) {
+            ++wrong;
+        }
+    }
+    over = true;
+    saves.join();
+    CHECK(wrong == 0);
+}
+#endif
 
 TEST_CASE("a file that was cut short or changed is refused, with its path") {
     const files::folder here("weir checkpoint_file test");
