@@ -142,13 +142,14 @@ class context_state {
     event_pool timed_events{cudaEventDefault};
     device_status broken;
 
-    // Errors: `forked_error`, except without a device. In a forked process no CUDA call works.
+    // False in a forked process, where no CUDA call works, and locks may be held for ever.
+    bool is_here() const noexcept { return born_.is_here(); }
+    // Errors: `forked_error`, except without a device.
     void check_process() const {
-        if (!on_host_ && !born_.is_here()) throw forked_error();
+        if (!on_host_ && !is_here()) throw forked_error();
     }
     // Errors: those of check_process(); `weir::cuda::error` if an earlier error broke the device. `measured`,
-    // here and below: the slot (a worker of a stage) that makes the call, whose stage the error names; null:
-    // none.
+    // here and below: the slot (worker of a stage) that makes the call, for the error's text; or null.
     void check_device(const weir::detail::slot* measured = nullptr) const {
         check_process();
         if (broken.get() != cudaSuccess) throw_error(broken.get(), "an earlier call", measured);

@@ -28,7 +28,7 @@ class pooled_event {
     pooled_event(const pooled_event&) = delete;
     pooled_event& operator=(const pooled_event&) = delete;
     ~pooled_event() {
-        if (event_ != nullptr) events().give(event_);
+        if (event_ != nullptr && state_->is_here()) events().give(event_);
     }
 
     cudaEvent_t get() const noexcept { return event_; }
