@@ -165,6 +165,7 @@ WEIR_INLINE markup state_bar(const slot_times& t, long x, long y, long width) {
 
 WEIR_INLINE std::vector<std::string> labels_of(const std::vector<std::string>& names) {
     std::vector<std::string> labels;
+    labels.reserve(names.size());
     for (const std::string& name : names) {
         const std::string label = name.empty() ? "(no name)" : shortened(name, 24);
         std::string unique = label;
