@@ -131,8 +131,9 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 /// Errors:   `std::system_error` with the operation's error code, unchanged: compare the code with Asio's
 ///           names (`asio::error::eof`). With `as_tuple()` the code is the tuple's first element instead. If
 ///           the operation is dropped before it has ended, as by the destructor of its `io_context`, the
-///           await throws `std::system_error` with `operation_aborted`, with `as_tuple()`, too. Also the
-///           exceptions of the function that starts the operation.
+///           await throws `std::system_error` with `operation_aborted`, or `stopped` after a stop (see
+///           below). This holds with `as_tuple()`, too. Also the exceptions of the function that starts the
+///           operation.
 /// Lifetime: as for any other completion token, the I/O object and the buffers outlive the operation. If a
 ///           waiting coroutine is destroyed, its result is dropped, and the operation goes on. If the buffers
 ///           lie in the frame, close the I/O object first, on the thread that runs the `io_context`.
@@ -146,7 +147,8 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 ///           cancelled.
 /// Watchdog: while the operation is pending, no `watchdog` reports a deadlock, as for an `external_wait`. Do
 ///           not use on virtual time, which doesn't wait for sockets.
-/// Cost:     two allocations, Asio's and one of some 180 bytes; in a stage a strand, too.
+/// Cost:     two allocations, Asio's and one of some 180 bytes; in a stage or a `when_any` a strand, too, if
+///           the operation can be cancelled.
 /// Needs Asio 1.19, or Boost 1.77.
 template <bool AsTuple>
 class basic_awaiting {

@@ -23,14 +23,14 @@ class basic_choice;
 // The state of an operation. `fetched`: a get that is done, and whose item the coroutine has taken.
 enum class outcome : std::uint8_t { pending, done, fetched, closed, stopped, timed_out };
 
-// One operation that waits, or may have to. A waiter lives in the frame of its owner, the coroutine that
-// waits, or on the stack of the thread that waits. While it is linked, the lock of the channel guards the
-// waiter; once it is unlinked and has an outcome, it belongs to the owner. The thread that unlinks a waiter
-// wakes the owner, after unlocking, and does not touch the waiter again.
+// One operation that waits, or may have to. A waiter lives in the frame of the coroutine that waits, or on
+// the stack of the thread that waits: its owner. While the waiter is linked, the lock of the channel guards
+// the waiter. Once the waiter is unlinked and has an outcome, it belongs to the owner. Another thread that
+// unlinks the waiter unlocks the channel, wakes the owner, and then does not touch the waiter again.
 //
-// Each operation makes a waiter, but few operations wait. So the members without an initialiser are written
-// by `set_coroutine`, `set_thread` or `set_choice` before the waiter is linked, or by the function that links
-// it.
+// Each operation makes a waiter, but few operations wait. So the constructor writes only `item`, `measured`
+// and the members with an initialiser. Of the others, `set_coroutine`, `set_thread` or `set_choice`, and the
+// function that links the waiter, write those that the wait needs.
 template <class Platform>
 struct basic_waiter {
     basic_waiter(void* place, slot* owner) noexcept : item(place), measured(owner) {}

@@ -226,8 +226,9 @@ class device_memory {
     // Waits for the copy to the device; if there was no copy, for all work queued on the memory's stream.
     awaited_work<recorded_work> filled() const;
 
-    // Makes later work of `to` wait: at the first hand-over of copied memory for the copy, else for all work
-    // queued on the memory's stream. From then on the memory belongs to `to`. Does nothing without a device.
+    // Makes later work of `to` wait for all work queued on the memory's stream. At the first hand-over of
+    // memory that a copy has filled, makes that work wait only for the copy. From then on the memory belongs
+    // to `to`. Does nothing without a device.
     void hand_over(const stream& to);
 
   private:

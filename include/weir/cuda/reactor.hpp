@@ -160,7 +160,8 @@ class reactor final : private mailbox::reader {
         return next_look(now, by_guard);
     }
 
-    // Appends new completions from the mailbox to the list, the oldest first. Returns whether there were any.
+    // Appends new completions from the mailbox to the list, the oldest first, and sets `begun` of each.
+    // Returns whether there were any.
     bool collect() noexcept {
         completion* c = box_.take_all();
         if (c == nullptr) return false;

@@ -180,8 +180,9 @@ class polled_source : public pollable {
     }
 
   protected:
-    // `nap`: the longest nap of the guard while an operation is pending, in ns. If a thread that has promised
-    // to poll is busy instead, an operation that ends meanwhile is found at most so much later.
+    // `nap`: the longest sleep of the guard while an operation is pending, in ns. A thread that has promised
+    // to poll may run a coroutine at the promised instant. The guard then polls at most `nap` after that
+    // instant, and finds the operations that have ended.
     explicit polled_source(std::int64_t nap = 1'000'000) noexcept : longest_nap_(nap) {}
     ~polled_source() = default;
 
@@ -192,7 +193,7 @@ class polled_source : public pollable {
 
     // Called on the thread of the guard: calls `poll` under the lock. Returns the result `next` of `poll`;
     // but if `last(next)` returns true, closes the source and returns `closed`. Executors then poll the
-    // source no more. The guard ends if `own` passes `closed` on.
+    // source no more. The loop of `guard` ends when its argument `own` returns `closed`.
     template <class Last>
     std::int64_t poll_here(std::int64_t now, Last last) noexcept {
         const std::lock_guard guard(poll_lock_);

@@ -63,8 +63,9 @@ class alignas(64) basic_worker_queues {
     void count_resumption() noexcept { resumed_.store(resumed() + 1, std::memory_order_relaxed); }
     std::uint64_t resumed() const noexcept { return resumed_.load(std::memory_order_relaxed); }
 
-    // The coroutine that the worker runs, or null; and whether the worker is idle and searches, so that it
-    // may have found a coroutine. Written by the worker, read by any thread.
+    // running(): the coroutine that the worker runs, or null. is_searching(): the worker is idle and looks
+    // for a coroutine. Such a worker can have taken a coroutine that no queue and no running() shows. Written
+    // by the worker, read by any thread.
     void set_running(void* coroutine) noexcept { running_.store(coroutine, std::memory_order_relaxed); }
     void* running() const noexcept { return running_.load(std::memory_order_relaxed); }
     void set_searching(bool now) noexcept { searching_.store(now, std::memory_order_seq_cst); }

@@ -103,7 +103,8 @@ class basic_inbox {
         const std::size_t n = queue_.size();
         const std::size_t take = detail::smaller(n - n / 2, most);
         for (std::size_t i = 0; i < take; ++i) out[i] = queue_.take_front().address();
-        // relaxed: a thread that reads the old size finds the queue empty under the lock
+        // relaxed: a thread that reads the old, larger size takes the lock, and there reads the size of
+        // `queue_`
         size_.store(n - take, std::memory_order_relaxed);
         return take;
     }

@@ -217,8 +217,8 @@ class basic_thieves {
         : policies_(new policy[most]),
           study_(one_processor ? policy::study_on_one_processor : policy::usual_study) {}
 
-    // Tries all workers in turn, beginning with a random one, until a coroutine is found. `idle_since`: as of
-    // `steal_from`.
+    // Tries to steal from each worker once, beginning with a random one, until a coroutine is found.
+    // `idle_since`: see `steal_from`.
     template <class Workers>
     steal_result steal(const Workers& workers, const basic_worker_queues<Platform>& thief, std::int64_t now,
                        std::int64_t idle_since) noexcept {

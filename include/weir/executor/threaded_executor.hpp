@@ -94,8 +94,8 @@ class threaded_executor : public executor {
     virtual wake_up wake_up_for_timer(std::int64_t deadline) noexcept = 0;
     // Wakes all idle threads, which check whether they are surplus, or the pool ends.
     virtual void wake_all() noexcept = 0;
-    // The main loop of the thread that works as number `place`. Returns false at its end, true if another
-    // thread has taken the place meanwhile.
+    // The main loop of the thread that works as number `place`. Returns false if the pool ends or the thread
+    // is surplus; true if another thread has taken the place meanwhile.
     virtual bool work(unsigned place) noexcept = 0;
     // The number of resumptions so far.
     virtual std::uint64_t num_resumed() const noexcept = 0;

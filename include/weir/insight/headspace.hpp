@@ -219,8 +219,9 @@ constexpr bool can_start_twice() {
 /// \param ex        the executor of both runs; times are measured by its clock.
 /// \param consumer  called with each item; its result is ignored.
 /// \returns the three rates, and a sentence.
-/// Errors:   `std::invalid_argument` if fewer than 2 items come within the limits, or for options that make
-///           no sense. Exceptions of the consumer, and the failures of the run.
+/// Errors:   `std::invalid_argument` if one of the three measurements gets fewer than 2 items within the
+///           limits; for `items` below 2, for `kept` of 0, for a `time` that is not above 0, and for negative
+///           numbers. Exceptions of the consumer, and the failures of the run.
 /// Threads:  blocks the calling thread until all is measured; on virtual time, the calling thread runs the
 ///           coroutines. With a consumer that is a task, `time` is checked only between two items.
 /// Lifetime: all arguments outlive the call.

@@ -85,7 +85,9 @@ struct tuning_step {
 ///           five stages. If plans find no change, the tuner plans at ever longer intervals, up to 16 laps.
 class tuner {
   public:
-    /// Errors: `std::invalid_argument` for a budget or options that make no sense.
+    /// Errors: `std::invalid_argument` for a negative number, for `max_bytes` without `item_bytes`, and for a
+    ///         `worthwhile` that is not above 0. The same for `fewest_items` below 2, for `most_slots` of 0
+    ///         or above 100000, and for `most_capacity` of 0.
     explicit tuner(const tune_budget& budget = {}, const tune_options& options = {});
 
     /// Ends a lap, and changes the run. A lap with fewer than `tune_options::fewest_items` items goes on

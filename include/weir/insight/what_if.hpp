@@ -105,8 +105,8 @@ namespace detail {
 what_if_result effects_of(const std::vector<setting_change>& changes, const recording& from,
                           const what_if_options& options);
 
-// The number of elements in one item at the consumer: the product of the batch sizes of the aggregates that
-// have no disaggregate behind them.
+// The number of elements in one item at the consumer: the product of the batch sizes of the aggregates. Each
+// disaggregate removes one factor: that of the nearest aggregate before the disaggregate that still counts.
 double elements_per_item(const pipeline_settings& settings);
 
 }  // namespace detail

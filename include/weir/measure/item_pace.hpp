@@ -39,7 +39,7 @@ struct item_pace {
 
     /// \returns items per second.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, elapsed); }
-    /// \returns the confidence interval of the rate; none if no time has passed.
+    /// \returns the confidence interval of the rate; none if the rate is 0, as when no time has passed.
     [[nodiscard]] std::optional<confidence_interval> rate_interval() const noexcept;
 
     [[nodiscard]] friend bool operator==(const item_pace& a, const item_pace& b) noexcept {

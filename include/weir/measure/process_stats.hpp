@@ -86,9 +86,9 @@ class basic_process_meter {
   public:
     void begin() noexcept { begin_ = read(); }
 
-    // Ends the measurement: later calls of `stats` return the values of this instant. If `stats` was not
-    // called before, the first call after `end` reads the memory. Each call of `stats` reads the number of
-    // processors.
+    // Ends the measurement: later calls of `stats` return the values of this instant, except in two cases. If
+    // `stats` was not called before `end`, the first call of `stats` after `end` reads the memory. Each call
+    // of `stats` reads the number of processors anew.
     void end() noexcept;
 
     // None if `begin` was not called, or if the system reports nothing.

@@ -85,7 +85,8 @@ class slot : public basic_state_meter<> {
         return was_here() && has_thread(state()) && was_here();
     }
 
-    // Whether the chain had used its time slice at the last clock reading: `longest_slice` since it resumed.
+    // Whether the chain had used up its time slice at the last clock reading: it has run for longer than
+    // `longest_slice` since it resumed.
     bool has_used_time_slice() const noexcept { return (slow_reasons_ & time_slice_used) != 0; }
 
     // Called before the slot is used, if the run is traced.
@@ -102,7 +103,7 @@ class slot : public basic_state_meter<> {
     }
     std::uint64_t followed() const noexcept { return followed_; }
     bool is_following() const noexcept { return (slow_reasons_ & traced) != 0; }
-    // Whether the next item is traced, or the time slice is used: one test for each channel operation.
+    // Whether the next item is traced, or the time slice is used up: one test for each channel operation.
     bool needs_slow_path() const noexcept { return slow_reasons_ != 0; }
 
     // The chain has read the clock; `now` is the result.

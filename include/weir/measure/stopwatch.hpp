@@ -43,7 +43,8 @@ class stopwatch {
         stop_before_sample();
     }
     bool is_sampled_next() const noexcept { return unsampled_ == 0; }
-    // An invocation with readings of its own has ended: counts it towards the next one of the sample.
+    // An invocation with readings of its own has ended. Counts it as one of those before the next invocation
+    // of the sample.
     void count_timed_invocation() noexcept {
         if (unsampled_ != no_sample) count_unsampled(1);
     }

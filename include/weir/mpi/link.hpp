@@ -55,7 +55,7 @@ task<channel_plan> plan_channel(communicator of, bool puts, bool gets, std::size
 // | bye     | consumer to producer | the answer to `end`: this consumer sends nothing more                |
 //
 // A consumer does not know the sizes of items, and so probes for them. A rank that only puts never probes.
-// Each producer or consumer has one receive pending for the other messages (notes), until no more notes can
+// Each rank has one receive pending for the other messages (notes), from any rank, until no more notes can
 // come. A note may overtake an item, so `end` has the number of items.
 //
 // A consumer has room for all credit that the consumer has given. So the consumer receives each item as soon

@@ -13,10 +13,11 @@
 
 namespace weir::mpi {
 
-/// Specialised for an item type of a `channel` between ranks if the items own memory in several places. Other
-/// types need no specialisation, and are sent without a copy: trivially copyable types (not pointers) with a
-/// default constructor, and containers of trivially copyable elements that have `data`, `size` and `resize`,
-/// as `std::vector<float>` and `std::string`.
+/// Specialise `wire` for each item type of a `channel` between ranks that is not sent as it is. Items of the
+/// following types are sent as they are, without a copy:
+/// - trivially copyable types with a default constructor, except pointers;
+/// - containers of trivially copyable elements that have `data`, `size` and `resize`, as `std::vector<float>`
+///   and `std::string`.
 ///
 ///     template <>
 ///     struct weir::mpi::wire<sample> {

@@ -42,7 +42,8 @@ struct world_options {
 
 namespace detail {
 
-// MPI in this process, and the thread that initialises and finalises MPI.
+// MPI in this process. With `own_thread`, has the thread that runs the reactor. This thread, or else the
+// constructing thread, initialises and finalises MPI, unless the program has initialised MPI before.
 class process {
   public:
     explicit process(const world_options& how)

@@ -168,7 +168,9 @@ class thread_objects {
             e->object = nullptr;
         }
     }
-    // Called by std::exit on its thread, before static objects that were constructed earlier are destroyed.
+    // Called by std::exit, on the thread that has called std::exit. Destroys the objects of this thread that
+    // have destructors. Static objects that were constructed before the call of std::atexit above still
+    // exist.
     static void end_process() {
         if (auto* const mine = static_cast<thread_objects*>(FlsGetValue(slot_))) end_all(mine->last_);
     }

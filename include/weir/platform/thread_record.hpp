@@ -67,9 +67,9 @@ struct alignas(64) basic_thread_record {
         }
     }
 
-    // Called after a fork by the child's only thread: the records of the other threads count as unused, but
-    // are never reused, as the locks that those threads held stay held for ever; the locks of the records are
-    // released. relaxed: no other thread reads
+    // Called after a fork by the child's only thread. Unlocks the list of free records, and the `block_lock_`
+    // of each record. The records of the other threads count as unused from then on. They are never reused,
+    // because the biased locks that those threads held stay held for ever. relaxed: no other thread reads
     static void forget_others() noexcept {
         records().lock.unlock();
         each([](basic_thread_record& r) {
@@ -81,8 +81,9 @@ struct alignas(64) basic_thread_record {
     // The calling thread's record; null before `acquire` has returned one, and while the thread ends.
     static basic_thread_record* mine() noexcept { return Platform::template of_thread<per_thread>().record; }
 
-    // Whether the thread-local objects of the calling thread were destroyed, if it ever had a record: the
-    // thread ends, or has called `std::exit`, which destroys them before static objects.
+    // Whether the calling thread has given its record back because its thread-local objects are being
+    // destroyed: the thread ends, or has called `std::exit`, which destroys them before static objects. False
+    // before the thread has called `acquire`.
     static bool is_over() noexcept { return here().over; }
 
     // The calling thread's record, created if necessary; null if memory is exhausted, or the thread ends.

@@ -87,7 +87,7 @@ class metric_samples {
         line("_sum", "", seconds_text(h.sum()));
         line("_count", "", count);
     }
-    // Adds a sample with one more label, `state="run"`, for families with several samples of each stage.
+    // Adds a sample with one more label, as `state="run"`; without that label if `label_name` is empty.
     template <class T>
     void add(std::string_view label_name, std::string_view label_value, const T& value) {
         if constexpr (requires { value.has_value(); }) {

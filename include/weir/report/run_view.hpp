@@ -97,8 +97,8 @@ class lap_figures {
 // \returns the shares of the states as SVG lines in a row, which begins at (`x`, `y`) and is `width` long.
 [[nodiscard]] markup state_bar(const slot_times& t, long x, long y, long width);
 
-// \returns labels for stages or queues: short, not empty, each another one. Of equal names, the later ones
-//          get numbers: `read`, `read (2)`.
+// \returns labels for stages or queues: at most 24 columns of each name, `(no name)` for an empty name, and
+//          no two the same. Of equal labels, the later ones get numbers: `read`, `read (2)`.
 [[nodiscard]] std::vector<std::string> labels_of(const std::vector<std::string>& names);
 
 // A queue between two stages, or behind the last one.

@@ -75,8 +75,9 @@ inline std::ostream& write_text(std::ostream& out, const std::string& text) {
 }
 
 // \returns when the first item came to the consumer, the rate since then, and the rate of the whole time.
-//          Only the rate of the whole time for a lap that begins after the first item, and if
-//          `p.first_item` has no value. `no item yet` if the consumer has got none.
+//          Without the rates if no time has passed since the first item. Only the rate of the whole time if
+//          the lap begins after the first item, or if `p.first_item` has no value. `no item yet` if the
+//          consumer has got none.
 [[nodiscard]] std::string first_item_text(const pipeline_stats& p);
 
 template <class T>

@@ -180,8 +180,10 @@ WEIR_INLINE void run_core<Policy>::join() {
         try {
             detail::block_until(done, this->main_executor());
         } catch (const deadlock_error&) {
-            // Virtual time: a stage's function waits for an event that never comes. Destroys the frame of its
-            // worker, which ends the waits of the function; then other workers may continue.
+            // Virtual time: no coroutine can continue, as when a stage's function waits for an event that
+            // never comes. Destroys the frame of one worker that has not ended. This ends the waits of the
+            // worker's function, so other workers may continue. If none can, the next deadlock destroys
+            // another worker.
             for (auto& stage : stages_) {
                 if (!stage->abandon_one()) continue;
                 this->worker_left();

@@ -44,7 +44,8 @@ template <class Policy>
 WEIR_INLINE void worker_set<Policy>::inspect(stage_seen& seen, [[maybe_unused]] bool states) const {
     const std::lock_guard guard(lock_);
     for (const auto& each : slots_) {
-        // acquire; pairs with running_stage::leave(): the last slot has closed the outputs before
+        // acquire; pairs with running_stage::leave(), in which the last slot closes the outputs before the
+        // store to `gone`. So a caller that sees all slots gone also sees the outputs closed.
         slot_seen s{each.get(), each->gone.load(std::memory_order_acquire)};
         if constexpr (Policy::statistics) {
             if (states) {

@@ -148,7 +148,8 @@ struct sampler_options {
     /// The seed of the order. Has to be the same on all ranks.
     std::uint64_t seed = 0;
 
-    /// Whether each epoch has a random order of its own. If not, the indices of each epoch ascend from 0.
+    /// Whether each epoch has a random order of its own. If not, the indices of each epoch ascend from 0. If
+    /// `draws` exceeds `size`, they start again from 0 after the last index.
     bool shuffle = true;
 
     /// The rank whose draws are returned. Under torchrun, mpirun or srun: `weir::shard::from_environment()`.

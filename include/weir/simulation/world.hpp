@@ -166,7 +166,7 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     /// schedule. The destructor of a run makes steps, too: declare objects that `action` uses before the run.
     void at_step(std::size_t step, std::function<void()> action);
 
-    /// How often a coroutine has been resumed until now.
+    /// \returns the number of steps so far. Each resumption of any coroutine in this world is one step.
     [[nodiscard]] std::size_t steps() const noexcept { return steps_; }
 
     /// Runs until no coroutine is ready, and no timer is left for which time advances. `deadlock_error` if a

@@ -95,7 +95,7 @@ class stage_kind : public running_stage<Policy> {
 
     // ---- 3 and 4: work, and account for the task
     // A `work` that returns an awaitable is called only if `has_work` returned true. A `work` that returns
-    // void is called in each iteration without an error, also for a mark.
+    // void is called in each iteration without an error, also for an end-of-epoch mark.
     void work(auto& /*it*/) noexcept {}
     // Wraps the awaitable that `work` has returned. The wrapper records that the slot waits.
     static decltype(auto) observe(auto& awaitable, coroutine_env& env) {

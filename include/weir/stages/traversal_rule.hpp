@@ -142,9 +142,10 @@ class traversal_rule {
     // all slots, or null if each slot has its own.
     traversal_rule(count& idle, const pending_items* shared) noexcept : idle_(&idle), shared_(shared) {}
 
-    // Whether a waiting slot may go on: to put its mark, to leave service (`recalled`), to take an item or to
-    // lead. `judge` changes nothing; `ask` also records that the slot goes on. `recalled` is read relaxed:
-    // the flag is set before `recall_idle` takes the lock.
+    // Whether a waiting slot may go on. A slot with a mark goes on when all slots are idle and no item is
+    // pending. Another slot goes on if the slot is `recalled`, if a wake-up is left, or if the slot can
+    // become the leader. `refused`: the stage has ended. `judge` changes nothing; `ask` also records that the
+    // slot goes on. relaxed: `recalled` is set before `recall_idle` takes the lock.
     admission judge(ticket t) const noexcept {
         if (has_ended_) return admission::refused;
         if (t->has_mark) return all_idle() && nothing_pending() ? admission::go : admission::wait;

@@ -135,8 +135,8 @@ class frame_pool {
         std::uint32_t room = 0;  // number of blocks that may be added to `first`
     };
     enum class stage : std::uint8_t { unused, in_use, over };
-    // Trivially constructed and destroyed, so that it exists as long as the thread. `cleaner` gives the
-    // blocks back at the end of the thread, and no more are kept afterwards.
+    // Constant-initialised and trivially destructible, so that the lists exist as long as the thread. At the
+    // end of the thread, `cleaner` gives the blocks back. From then on the lists keep no blocks.
     struct lists_of_thread {
         list lists[frame_sizes];
         stage at = stage::unused;

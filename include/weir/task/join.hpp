@@ -196,8 +196,9 @@ class when_all_join final : public task_join, owed_join {
         return std::noop_coroutine();
     }
 
-    // Starts a part that may run in parallel (a fork). Returns the part if this thread may take it back
-    // before another thread runs it; null for a wrapped part.
+    // Prepares a part, and gives the part to `where` as a fork, which may run in parallel. Returns the
+    // coroutine of a task. The caller uses the result only if `where` is `own_forks`, which has `take_back`.
+    // Returns null for a wrapped part, which is never taken back.
     template <class Where, class Part>
     std::coroutine_handle<> fork(Where& where, Part&& part, executor& ex, const end_token* ends,
                                  std::coroutine_handle<> before) noexcept {

@@ -134,7 +134,8 @@ class signal_watch {
         }
     }
 
-    // In a forked process: the requests and their thread belong to the parent.
+    // Called in a forked child. Releases the lock, and forgets all requests and the thread for signals, which
+    // belong to the parent process.
     void forget_all() noexcept {
         lock_.unlock();
         first_ = nullptr;
