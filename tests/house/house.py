@@ -222,18 +222,42 @@ def closures(root):
     return {name: of(name) for name in direct}
 
 
-def to_compile(included, table):
-    """Lists of headers, each of which is included alone: what comes before it in its list it includes itself."""
-    lists = [[name] for name in included if name in table]
-    for name in sorted(included.keys() - table.keys(), key=lambda n: (len(included[n]), n)):
-        for known in lists:
-            before = known[:-1]
-            if name in included[known[-1]] and (not before or before[-1] in included[name]):
-                known.insert(-1, name)
-                break
+def others_included(root, included):
+    """{header: which headers of others it includes, in the end; without those of its own .ipp file}."""
+    def of(path):
+        return set(re.findall(r"^#include <(?!weir/)([^>]+)>", path.read_text(encoding="utf-8"), re.MULTILINE)
+                   if path.exists() else ())
+
+    folder = root / "include" / "weir"
+    own = {name: of(folder / name) for name in header_names(root)}
+    whole = {name: own[name] | of((folder / name).with_suffix(".ipp")) for name in own}
+    return {name: own[name].union(*(whole[i] for i in all if i in whole)) for name, all in included.items()}
+
+
+def to_compile(included, others, programs):
+    """Lists of headers, each compiled as if it were alone: it includes itself what comes before it in its list, and what
+    the programs of these headers include."""
+    lists = []
+    for name in sorted(included, key=lambda n: (len(included[n]), n)):
+        fitting = [l for l in lists if l[-1] in included[name]
+                   and all(set(re.findall(r"#include <([^>]+)>", programs.get(n, ""))) <= others[name] for n in l)]
+        if fitting:
+            max(fitting, key=lambda l: len(included[l[-1]])).append(name)
         else:
             lists.append([name])
     return lists
+
+
+def source_of(names, programs):
+    """Each header, and behind it its program, in a namespace unless it specialises a template of the library."""
+    text = ""
+    for number, name in enumerate(names):
+        program = programs.get(name, "")
+        code = re.sub(r"^#include .*\n", "", program, flags=re.MULTILINE)
+        if code.strip() and "template <>" not in code:
+            code = f"namespace program_{number} {{\n{code}}}\n"
+        text += f"#include <weir/{name}>\n" + "".join(re.findall(r"^#include .*\n", program, re.MULTILINE)) + code
+    return text
 
 
 def compile_all(root, compiler, flags):
@@ -241,15 +265,14 @@ def compile_all(root, compiler, flags):
         return f"{case[1]}: does not compile:\n{errors}" if status else None
 
     stand_ins = [f"-isystem{root}/tests/{room}/stand_in/include" for room in ("cuda", "mpi")]  # for those who have neither
-    table = alone(root)
+    programs = alone(root)
     included = {name: all for name, all in closures(root).items() if not NEEDS_A_LIBRARY.match(name)}
     with tempfile.TemporaryDirectory() as folder:
         cases = []
-        for names in to_compile(included, table):
+        for names in to_compile(included, others_included(root, included), programs):
             path = Path(folder) / names[-1].replace("/", ".").replace(".hpp", ".cpp")
-            includes = "".join(f"#include <weir/{name}>\n" for name in names)
-            path.write_text(includes + table.get(names[-1], ""), encoding="utf-8")
-            cases.append((path, names[-1]))
+            path.write_text(source_of(names, programs), encoding="utf-8")
+            cases.append((path, ", ".join(names)))
         yield from check.syntax_of_all(compiler, [*check.users_warnings(compiler), *flags, *stand_ins], root, cases, judge)
 
 
@@ -298,10 +321,15 @@ def self_test():
             return list(problems_in(root, {"b.hpp": ("tests/other.test.cpp", "so")}, {"c/": "so"}))
 
     yield from (f"the good tree: {problem}" for problem in found(GOOD))
-    # d includes b and c, which both include a; e is not included.
-    lists = to_compile({"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b", "c"}, "e": set()}, {"d": ""})
-    if lists != [["a", "b", "d"], ["e"], ["c"]]:
+    # d includes b and c, which both include a; f includes e, without what the program of e includes.
+    lists = to_compile({"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b", "c"}, "e": set(), "f": {"e"}},
+                       {"a": set(), "b": set(), "c": set(), "d": {"vector"}, "e": set(), "f": {"set"}},
+                       {"b": "#include <vector>\n", "e": "#include <map>\n"})
+    if lists != [["a", "b", "d"], ["e"], ["c"], ["f"]]:
         yield f"what is compiled together: {lists}"
+    source = source_of(["a", "b"], {"a": "#include <map>\nint f();\n"})
+    if source != "#include <weir/a>\n#include <map>\nnamespace program_0 {\nint f();\n}\n#include <weir/b>\n":
+        yield f"the source of two: {source}"
     for name, text, expected in BAD:
         problems = found({**GOOD, name: text})
         if not any(expected in problem for problem in problems):

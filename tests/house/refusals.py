@@ -22,8 +22,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import check  # noqa: E402
 
-# Tests whose error is a missing include.
-WITHOUT_OTHERS = {"run_checkpoint_without_epochs.fail.cpp"}
+# Tests whose error is a missing include, or a missing WEIR_SEPARATE_COMPILATION.
+WITHOUT_OTHERS = {"run_checkpoint_without_epochs.fail.cpp", "src_without_separate_compilation.fail.cpp"}
 # Messages that are never the first error.
 SECOND = "what is wrong is said above"
 STRING = r'"((?:\\.|[^"\\\n])*)"'
@@ -128,9 +128,10 @@ def compile_all(root, compiler, flags):
         read = Path(folder) / ("all.pch" if clang else "all.hpp.gch")
         # clang otherwise instantiates, in each program, what the headers themselves use: half of its time.
         once = ["-fpch-instantiate-templates"] if clang else []
-        subprocess.run([compiler, "-std=c++20", *check.WARNINGS, *flags, *once, f"-I{root}/include", "-x", "c++-header",
-                        header, "-o", read], check=True)
-        known = ["-include-pch", str(read)] if clang else ["-include", str(header)]
+        separate = "-DWEIR_SEPARATE_COMPILATION"  # without the bodies of functions, which have no message
+        subprocess.run([compiler, "-std=c++20", *check.WARNINGS, *flags, *once, separate, f"-I{root}/include",
+                        "-x", "c++-header", header, "-o", read], check=True)
+        known = [separate, *(["-include-pch", str(read)] if clang else ["-include", str(header)])]
         cases = [case for case in expectations([root / "tests" / "refusals"])
                  if case[0].name != "format_is_missing.fail.cpp" or not has_format(compiler, flags)]
         for apart in (False, True):

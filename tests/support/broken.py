@@ -62,6 +62,16 @@ def compiler():
     return [*command, *(quick if knows else [])]
 
 
+def add_compiled(options):
+    options.add_argument("--compiled", type=pathlib.Path, metavar="LIBRARY",
+                         help="weir::compiled, built before; only for mutants of .hpp files")
+
+
+def to_link(given):
+    """(flags for the compiler, libraries for the linker)"""
+    return (["-DWEIR_SEPARATE_COMPILATION"], [given.compiled]) if given.compiled else ([], [])
+
+
 def call_compiler(flags, include, *words):
     command = [*compiler(), f"-I{include}", f"-I{root / 'tests'}", "-pthread", *map(str, [*flags, *words])]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -104,7 +114,12 @@ def run(program, test):
 def main(doc, here, shared, flags):
     options = argparse.ArgumentParser(description=doc + __doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--only", default="", metavar="TEXT", help="the mutants whose line contains it")
+    options.add_argument("--main", type=pathlib.Path, metavar="LIBRARY", help="has tests/support/main.cpp, built before")
+    options.add_argument("--shared", type=pathlib.Path, metavar="LIBRARY", help="has what all tests share, built before")
+    add_compiled(options)
     given = options.parse_args()
+    separate, libraries = to_link(given)
+    flags = [*flags, *separate]
     wanted = [m for m in read_mutants(here) if given.only in "\t".join([m[0], m[1], m[4]])]
     if not wanted:
         sys.exit("no mutant contains that text")
@@ -113,9 +128,11 @@ def main(doc, here, shared, flags):
         folder = pathlib.Path(folder)
         objects = []
         ends_in_time = {}  # without a bug; only known of tests that didn't with one
-        for source in [root / "tests" / "support" / "main.cpp", *shared]:
-            objects.append(folder / (source.stem + ".o"))
-            call_compiler(flags, root / "include", "-c", source, "-o", objects[-1])
+        for built, sources in ((given.main, [root / "tests" / "support" / "main.cpp"]), (given.shared, shared)):
+            objects += [built] if built else [folder / (source.stem + ".o") for source in sources]
+            for source in [] if built else sources:
+                call_compiler(flags, root / "include", "-c", source, "-o", folder / (source.stem + ".o"))
+        objects += libraries
         for name, file, text, replacement, test in wanted:
             copy = folder / "include"
             shutil.rmtree(copy, ignore_errors=True)
