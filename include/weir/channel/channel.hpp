@@ -180,7 +180,7 @@ class channel final : detail::any_channel<Policy>,
     ///              must neither throw nor use the channel.
     /// \returns     awaitable of `std::size_t`: the number of items that were got; 0 = the channel is closed
     ///              and drained, a stop ended the wait, or `into` is empty. A stop never loses an item.
-    /// Cost: as of `put_some`.
+    /// Cost: that of `put_some`.
     [[nodiscard("co_await this, or nothing is got")]] auto get_some(std::span<T> into) {
         return detail::batch_operation<channel, detail::no_stop, false>(*this, into);
     }
@@ -230,7 +230,7 @@ class channel final : detail::any_channel<Policy>,
 
     /// For plain threads: takes the next item; blocks while the channel is empty, at most for `max_wait`.
     /// \returns an item, or `closed` (and drained), or `timed_out`. No item is lost by a time-out.
-    /// Errors: as of `blocking_put`; no item is lost.
+    /// Errors: those of `blocking_put`; no item is lost.
     [[nodiscard]] get_result<T> blocking_get(duration max_wait = (duration::max)()) {
         detail::uninitialised_slot<T> place;
         const detail::outcome result = base::block(core::side::get, place.address(), max_wait);
@@ -272,7 +272,7 @@ class channel final : detail::any_channel<Policy>,
     /// Errors: `std::invalid_argument` for 0 or less; `std::bad_alloc`, and then nothing has changed.
     void set_capacity(std::size_t capacity) { base::set_capacity(capacity); }
 
-    /// Sets a limit in bytes beside the one in items, by `item_size`; 0, the default: no limit. An item
+    /// Sets a limit in bytes beside the capacity, by `item_size`; 0, the default: no limit. An item
     /// larger than the limit goes in when the channel is empty. May be changed while the channel is in use.
     ///
     /// Errors: `std::invalid_argument` for a negative number that was converted to `std::size_t`.

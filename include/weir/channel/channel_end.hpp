@@ -44,7 +44,7 @@ WEIR_ALWAYS_INLINE bool needs_suspend(bool puts, std::uint64_t count, const slot
     return Policy::statistics && measured != nullptr && measured->needs_slow_path();
 }
 
-// The state of a channel with numbered puts, as of a stage that preserves the order of its input: item `n`
+// The state of a channel with numbered puts, as for a stage that preserves the order of its input: item `n`
 // goes in after item `n - 1`. An item is early if a put with a lower number is missing. An early item is
 // stored in the ring of the channel, where no get sees the item yet; its index in the ring is the next free
 // index plus `number - next()`. When its turn has come, the item becomes visible to gets in its place. A
@@ -243,7 +243,7 @@ class channel_ends {
         refuse_negative(capacity, "weir: a channel's capacity was negative; give it 1 or more");
     }
 
-    // Under a whole_lock with `ends_apart`. `always_one_lock`: the ends share a lock with any capacity.
+    // Sets the capacity. Under a whole_lock with `ends_apart`. `always_one_lock`: the ends share one lock.
     void apply_capacity(std::size_t capacity, bool always_one_lock) noexcept {
         capacity_ = capacity;
         one_lock_.store(always_one_lock || needs_one_lock(capacity), std::memory_order_relaxed);

@@ -51,7 +51,7 @@ class [[nodiscard("the block goes back at once")]] pinned_buffer {
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }  ///< as a `std::vector`
     [[nodiscard]] T* begin() const noexcept { return data(); }
     [[nodiscard]] T* end() const noexcept { return data() + size(); }
-    /// As of a `std::vector`.
+    /// As in a `std::vector`.
     [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data()[i]; }
 
     /// Keeps the first elements: the `lease` of `release` has only their bytes.
@@ -147,7 +147,7 @@ class pinned_pool {
         return get_unless<lease>(std::move(stop), shared_, checked(bytes));
     }
 
-    /// Acquires without waiting. \returns none if no block is free. Errors: as of `acquire`.
+    /// Acquires without waiting. \returns none if no block is free. Errors: those of `acquire`.
     [[nodiscard]] std::optional<lease> try_acquire(std::size_t bytes) {
         checked(bytes);
         shared_->of()->check_device();

@@ -75,7 +75,7 @@ class usual_times {
   public:
     static constexpr std::int64_t unknown = 0;
 
-    // Returns how long an operation of so many bytes usually takes, rather too short than too long;
+    // Returns how long an operation of `bytes` bytes usually takes, rather too short than too long;
     // `unknown`: no operation of this size has ended yet, nor, if the size is large, any large copy.
     std::int64_t of(std::size_t bytes) const noexcept {
         const std::int64_t known = times_[std::bit_width(bytes)];

@@ -203,7 +203,7 @@ class executor {
         return traits_.has_threads && !users_.is_process_of_origin();
     }
 
-    /// For a `watchdog`, on its own thread: reports whether coroutines run or are queued; by default: maybe.
+    /// For a `watchdog`, on its thread: reports what runs and is queued. The default leaves `view` as it is.
     /// Errors: `std::bad_alloc`: the watchdog skips this inspection.
     virtual void inspect(detail::executor_view& view) const { static_cast<void>(view); }
 
@@ -244,7 +244,7 @@ class executor {
         shift& operator=(const shift&) = delete;
         ~shift() { detail::current_executor() = before_; }
 
-        /// Errors: as of `executor::resume`.
+        /// Errors: those of `executor::resume`.
         void resume(std::coroutine_handle<> h) { trampoline_.resume(h); }
 
       private:
@@ -264,7 +264,7 @@ namespace detail {
 // A user of an executor, counted from construction to destruction.
 class executor_use {
   public:
-    // `ex`: null for none.
+    // `ex` null: there is no executor, and nothing is counted.
     executor_use(executor* ex, executor_user kind) noexcept : executor_(ex), kind_(kind) {
         if (ex != nullptr) ex->users_.join(kind);
     }
@@ -285,7 +285,7 @@ class executor_use {
 };
 
 // Throws `forked_error` if the threads of `ex` are in the parent process. Called before a thread waits for
-// them, or takes a lock that one of them may hold: a thread of the parent would hold it for ever.
+// them, or takes a lock that one of them may hold: in the child nobody would unlock it.
 inline void check_threads_of(const executor& ex) {
     if (ex.orphaned()) throw forked_error();
 }

@@ -16,9 +16,10 @@ namespace weir::detail {
 // when it returns the place. Only one thread uses the object at a time; see `basic_place_lease`. Times in
 // nanoseconds.
 //
-// A lease pays if each resumption is short: the sleep and wake-up of the consumer would cost 2 to 10 us. A
-// lease does not pay if the consumer spends long on each item, because the lent place is vacant meanwhile.
-// And the consumer must not run a long resumption while its next item is ready.
+// A lease saves the sleep and wake-up of the consumer, 2 to 10 us. So a lease pays only if steps are short:
+// `longest_mean_step_` on average. A lease does not pay if the consumer takes more than `longest_mean_use`
+// for each item, because the lent place is vacant meanwhile. And the consumer must not run a long resumption
+// while its next item is ready: see `longest_visit_`.
 class lease_policy {
   public:
     // `one_processor`: the process has one processor, so a vacant place costs nothing. `one_worker`: the pool
@@ -32,7 +33,7 @@ class lease_policy {
 
     // The consumer finds no item. `done`: the number of steps (resumptions and channel operations) of all
     // workers so far. Returns true if the consumer should ask for a place: no `back_off` lasts, and the steps
-    // since the last wait, at least `min_steps`, were short on average.
+    // since the last wait, at least `min_steps`, took at most `longest_mean_step_` each on average.
     bool may_ask(std::int64_t now, std::uint64_t done) noexcept {
         const std::int64_t passed = now - std::exchange(last_wait_, now);
         const auto steps = static_cast<std::int64_t>(done - std::exchange(done_at_last_wait_, done));
@@ -54,7 +55,7 @@ class lease_policy {
                passed <= larger<std::int64_t>(items, 1) * longest_mean_use;
     }
     // The item of the consumer is there, and the visit ends. Returns false if the consumer has to return the
-    // place, because the visit was measured, and was long.
+    // place, because the visit was measured, and took more than `longest_visit_`.
     template <class Platform>
     bool end_visit(std::uint64_t operations) noexcept {
         if (measures_) {
@@ -75,7 +76,7 @@ class lease_policy {
         operations_at_leave_ = 0;
     }
     // The consumer returns the place. `may_ask` returns false for `first_back_off` from now on. The time
-    // doubles with each call, up to `longest_back_off`, until a measured visit was short.
+    // doubles with each call, up to `longest_back_off`, until a measured visit took `longest_visit_` or less.
     void back_off(std::int64_t now) noexcept {
         not_before_ = now + back_off_;
         back_off_ = smaller(2 * back_off_, longest_back_off);

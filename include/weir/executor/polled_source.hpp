@@ -46,8 +46,8 @@ class basic_pollables {
     using atomic = typename Platform::template atomic<T>;
 
   public:
-    // The executor polls this source soon. Returns false if the list of sources is full, or if no
-    // std::shared_ptr owns the source any more.
+    // Adds the source, and makes all sources due: the executor polls them when it reads `next`. Returns false
+    // if the list of sources is full, or if no std::shared_ptr owns the source any more.
     bool add(pollable& source) noexcept {
         if (!has(source) && !enter(source)) return false;
         next_.store(at_once, std::memory_order_seq_cst);  // pairs with next(), read after a nap is announced

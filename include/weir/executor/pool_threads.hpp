@@ -94,7 +94,7 @@ class basic_pool_threads {
 
     // Called by the thread of place `i` before it blocks: another thread calls `work(i)`, even after `close`,
     // and sees everything that the caller wrote before.
-    // Errors: as of `set`; the caller then keeps the place.
+    // Errors: those of `set`; the caller then keeps the place.
     template <class Work>
     void replace(unsigned i, Work work) {
         const std::lock_guard guard(lock_);

@@ -19,7 +19,7 @@ namespace weir::detail {
 // another core costs as much as some hundred hand-overs on one core. Coroutines that hand items to each other
 // are better left together on one worker, even if the others are idle: five stages that do nothing take 45 ns
 // an item on one worker and 270 ns on two. Stages that compute should be spread. A thief can't tell the two
-// cases apart while both run, because on a worker that contends with a second one everything takes long. So
+// cases apart while both run, because on a worker that contends with a second one everything is slow. So
 // an idle thief first studies the victim:
 // - If the victim takes `worthwhile` or longer from one resumption or channel operation to the next,
 //   coroutines are stolen as soon as they are queued, also the one in its next-to-run slot.
@@ -30,22 +30,23 @@ namespace weir::detail {
 //   the break-even, none is stolen: 147.)
 //
 // The verdict of a study holds for at most `most_credit` thefts; the next study takes the thief 5 to 10 us. A
-// worker that has just got its coroutines back fetches their data from the other core and looks slow for a
-// while: up to `beyond_doubt`, two studies in a row have to agree. The effect of thefts is checked as well:
-// after each `trial` thefts, all workers together have to be as fast as the victim was alone, unless alone it
-// took `surely_worthwhile` or longer. If they are slower, the victim is left alone for a while, a rest. The
-// victim's speed alone is measured at rests, which also happen now and then for a moment, because its data
-// are back in its cache then. (A stage that works on four items at a time, with statistics and queues of 2
-// items, on two workers that exchange a cache line in 200 ns: 257 ns an item, and 1770 without this check, as
-// each theft made the next one look worthwhile. With 100 ns of work for each item: 540 and 1780.)
+// worker that has just got its coroutines back fetches their data from the other core, and looks slow
+// meanwhile: up to `beyond_doubt`, two studies in a row have to agree. The effect of thefts is checked as
+// well: after each `trial` thefts, all workers together have to be as fast as the victim was alone, unless
+// the victim alone took `surely_worthwhile` or longer. If they are slower, the victim counts as fast for 2 to
+// 16 ms, a rest. The victim's speed alone is measured in rests, because its data are back in its cache then.
+// So there is also a rest of 0.25 ms every 100 ms. (A stage that works on four items at a time, with
+// statistics and queues of 2 items, on two workers that exchange a cache line in 200 ns: 257 ns an item. It
+// was 1770 without this check, as each theft made the next theft look worthwhile. With 100 ns of work for
+// each item: 540 and 1780.)
 //
 // Forks are parts of a larger job: if there are several, the first is stolen at once. If this fork turns out
-// to be small, stealing pauses before the next one, unless a study shows that the victim takes `worth_moving`
-// for each resumption or channel operation. A victim that has done neither during the study may run a
-// coroutine that makes forks for long. Such a study says nothing about the size of the forks, so stealing
-// pauses there, too. (10^6 tasks that do nothing, two workers, frames from malloc: 62 ns a task; 88 without
-// the pause for such a victim, as each theft interrupts it, and 420 without pauses; a tree of as many leaves:
-// 17 ns a leaf.)
+// to be small, stealing pauses before the next fork, unless a study shows that the victim takes
+// `worth_moving` for each resumption or channel operation. A victim that has done neither during the study
+// may run a coroutine that makes one fork after another. Such a study says nothing about the size of the
+// forks, so stealing pauses there, too. (10^6 tasks that do nothing, two workers, frames from malloc: 62 ns a
+// task; 88 without the pause for such a victim, as each theft interrupts it, and 420 without pauses; a tree
+// of as many leaves: 17 ns a leaf.)
 //
 // Alternatives that were tried, with figures: bench/results.md.
 //
@@ -153,7 +154,7 @@ class basic_steal_policy {
         }
     }
 
-    // A trial that took long says nothing, as there may have been less to do.
+    // A trial that took longer than `longest_trial` says nothing, as there may have been less to do.
     void evaluate_trial(std::int64_t now, std::uint64_t done) noexcept {
         const std::int64_t passed = now - std::exchange(trial_end_, now);
         const auto times = static_cast<std::int64_t>(done - std::exchange(judged_done_, done));

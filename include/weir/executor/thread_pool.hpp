@@ -131,16 +131,17 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
     /// A thread that waits for an item of a run works in the place of one of this pool's threads: see
     /// `run_options::consumers_help`. Only if the thread runs no coroutine, exactly one run and no task group
-    /// uses the pool, `on_thread_start` is not set, and coroutines suspend within some us. At most
-    /// `workers()` threads run coroutines at a time.
+    /// uses the pool, and `on_thread_start` is not set; and if resumptions and channel operations take at
+    /// most 2 us on average, 150 ns with several workers on several processors. At most `workers()` threads
+    /// run coroutines at a time.
     bool lend_place(detail::parker& done) noexcept override;
 
   private:
     static constexpr std::int64_t spin = 20'000;  // ns of searching before the first nap
     static constexpr int most_misses = 100;       // searches of a guest in a row that find nothing
 
-    // Per thread: its pool, and the worker that it is now. `here` null: it is none now, as another thread has
-    // replaced it, or as it lends its place.
+    // Per thread: its pool, and the worker that the thread is now. `here` null: the thread is no worker now,
+    // because another thread has replaced it, or because it lends its place.
     struct place final : detail::thread_place {
         worker* here = nullptr;
         basic_thread_pool* of = nullptr;
@@ -156,8 +157,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     // The main loop of a worker. One turn:
     //   1. a surplus worker ends; a worker whose place is asked for lends it to a consumer: `stand_by`;
     //   2. `find` (work_finder.hpp): the next coroutine: its own, from outside, or stolen (steal_policy.hpp);
-    //   3. without one, `idle` (idle_workers.hpp): watch or sleep, until there is work, or it has to end;
-    //   4. resume the coroutine; leave if another thread has replaced this one meanwhile.
+    //   3. without one, `idle` (idle_workers.hpp): watch or sleep, until there is work, or the worker ends;
+    //   4. resume the coroutine; leave if another thread has replaced this thread meanwhile.
     bool work(unsigned number) noexcept override;
 
     // Makes the calling thread the worker's thread.

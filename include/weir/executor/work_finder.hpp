@@ -127,9 +127,9 @@ class basic_work_finder : public threaded_executor<Platform> {
     // The next coroutine for an active worker, or null.
     void* find(worker& me) noexcept {
         const std::uint64_t tick = me.resumed();
-        // Coroutines from outside and timers are served after a fixed number of resumptions, and when the
-        // coarse clock has advanced, as a resumption may take long. Coroutines from outside that are served
-        // by the clock count in `streak`: so the queue is served even if each resumption takes long.
+        // Coroutines from outside and timers are served after a fixed number of resumptions. As a resumption
+        // can take any time, they are also served when the coarse clock has advanced. Coroutines from outside
+        // that are served by the clock count in `streak`, so that the queue is served, too.
         const std::int64_t due = timers_.next();
         if (due != timers_.never || !inbox_.empty()) {
             if (void* const p = look_outside(me, tick, due)) return p;

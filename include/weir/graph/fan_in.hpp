@@ -27,9 +27,9 @@ namespace weir {
 enum class merge_order {
     arrival,      ///< as items arrive
     round_robin,  ///< one item of each input in turn; waits for the input whose turn it is
-    weighted,     ///< in turn, each input as often as its weight says, spread evenly
+    weighted,     ///< each input as often as its weight says, evenly; waits for the input whose turn it is
     priority,     ///< of the inputs that have an item, the earliest among the arguments of `merge`
-    random        ///< in turn; each turn is drawn at random by weight: see `merge_options::seed`
+    random        ///< turns drawn by weight (`merge_options::seed`); waits for the input whose turn it is
 };
 
 namespace detail {

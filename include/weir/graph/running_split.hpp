@@ -87,8 +87,8 @@ struct the_batch_chooser {
     };
 };
 
-// How the chooser (a function of the user) is called: with each element if possible, else with the whole
-// batch.
+// How the chooser (a function of the user) is called: with each element, or with the whole batch if the
+// chooser can't be called with an element.
 template <class Function, class Batch, bool Whole>
 struct split_choice_of : the_chooser<Function>::template is_given<typename Batch::value_type> {
     static constexpr bool is_of_batch = false;

@@ -105,7 +105,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
         assemble(it, parts);
     }
-    // After a stop request there is no batch: a branch may have given up some of its elements.
+    // Returns the joined batch. Null after a stop request, because a branch may have given up some elements.
     D* next_result(iteration& it) noexcept {
         if (this->run_.may_give_up()) it.whole.reset();
         if (!it.whole) this->acknowledge_drop(std::move(it.record.about));

@@ -13,8 +13,8 @@ namespace weir {
 struct diff_options {
     /// The greatest probability that `diff` names a difference though both runs are equal; above 0, below 1.
     double level = 0.002;
-    /// A smaller change of a time or rate is not named, even if the change is certain: the same program on
-    /// the same machine changes by so much from run to run. As a share: 0.03 is 3 %.
+    /// A smaller change of a time or rate is not named, even if the change is certain: even without a change,
+    /// two runs on the same machine differ by about this share. 0.03 is 3 %.
     double least_change = 0.03;
     bool explain = true;  ///< whether to make a verdict on each run, which takes most of the time
 };
@@ -41,8 +41,8 @@ struct diff_options {
 /// \param after   those of the second run.
 /// \returns the difference. `stage_difference::detectable` is the smallest change of a stage's time that
 ///          `diff` would have named in 95 of 100 cases.
-/// Errors: `std::invalid_argument` for options that make no sense. Statistics that can't be compared are no
-///         error: see `run_difference::refused`.
+/// Errors: `std::invalid_argument` for a `level` that is not between 0 and 1, and for a negative
+///         `least_change`. Statistics that can't be compared are no error: see `run_difference::refused`.
 /// Cost:   two calls of `explain` if `diff_options::explain`, and 32 simulations if anything changed.
 /// Source: B. L. Welch, "The generalization of Student's problem when several different population variances
 ///         are involved", Biometrika 34 (1947).

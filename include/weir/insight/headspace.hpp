@@ -111,7 +111,8 @@ class call_times {
     time_point at_{};  // the sum of the calls' times, as an instant
 };
 
-// Calls a consumer that is a coroutine with the kept items, in turn, until a limit.
+// Calls a consumer that is a coroutine with the kept items, one after the other, again and again, until a
+// limit.
 template <class Result, class T, class Executor, class Consumer>
 Result consume_kept(Executor& ex, std::vector<T>& kept, Consumer& consumer, call_times& times) {
     std::size_t i = 0;
@@ -125,7 +126,8 @@ Result consume_kept(Executor& ex, std::vector<T>& kept, Consumer& consumer, call
     } while (times.has_time(ex.now()));
 }
 
-// The third measurement: calls the consumer with the kept items, in turn. \returns calls per second.
+// The third measurement: calls the consumer with the kept items, one after the other, again and again.
+// \returns calls per second.
 template <class T, class Executor, class Consumer>
 double measure_consumer(Executor& ex, std::vector<T>& kept, Consumer& consumer,
                         const headspace_options& limits) {

@@ -23,8 +23,9 @@ namespace weir {
 /// \param settings  those of the recording, with changes; names and roles of the stages remain.
 /// \param from      the recording, whose times and results the simulated stages take.
 /// \returns the rate and the statistics of the simulated run.
-/// Errors: `std::invalid_argument` for settings that no pipeline can have, for a recording of other stages,
-///         and for options that make no sense; the message names the stage or the option. `std::bad_alloc`.
+/// Errors: `std::invalid_argument` for settings that no pipeline can have, such as a concurrency of 0, and
+///         for a recording of other stages; for `items` below 2, for `skipped` of 0 or not below `items`, and
+///         for negative numbers. The message names the stage or the option. `std::bad_alloc`.
 /// Cost:   about 80 ns for each item and stage, times `1 + resamples`.
 /// Source of the interval: B. Efron, "Bootstrap methods: another look at the jackknife", Annals of
 ///         Statistics 7 (1979).

@@ -37,8 +37,8 @@ struct stage_difference {
     duration after{};                ///< the same in the second run
     double change = 0;               ///< the difference as a share: 0.1 is 10 % longer
     confidence_interval interval{};  ///< the 95 % confidence interval of `change`
-    /// The least change, as a share, that `diff` names in 95 of 100 pairs of runs with so many invocations.
-    /// None if there are too few invocations to compare.
+    /// The least change, as a share, that `diff` names in 95 of 100 pairs of runs with as many invocations as
+    /// these runs. None if there are too few invocations to compare.
     std::optional<double> detectable = std::nullopt;
     double failed_before = 0;       ///< the share of invocations that failed in the first run; 0 to 1
     double failed_after = 0;        ///< the same in the second run

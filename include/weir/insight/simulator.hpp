@@ -25,7 +25,7 @@ class simulator : private simulated_pipeline {
     prediction run();
 
   private:
-    // A source without `pipeline_settings::num_items` ends after so many items, so that a simulation ends
+    // A source without `pipeline_settings::num_items` ends after `most_made` items, so that a simulation ends
     // even if a stage drops all items.
     static constexpr std::uint64_t most_made = 10'000'000;
 

@@ -34,7 +34,7 @@ struct tune_budget {
 /// The options of a tuner.
 struct tune_options {
     double worthwhile = 0.05;         ///< the least predicted increase of the rate, as a share, for a change
-    std::uint64_t fewest_items = 10;  ///< a lap goes on until the consumer has got so many items; at least 2
+    std::uint64_t fewest_items = 10;  ///< a lap goes on until the consumer has got this many; at least 2
     std::size_t most_slots = 64;      ///< the most slots that a stage gets
     std::size_t most_capacity = 64;   ///< the most items for which a queue gets room
     std::string pool_stage = {};      ///< a stage on the pool that `step` gets; if empty, the first stage

@@ -103,8 +103,8 @@ inline std::optional<confidence_interval> speed_up(const item_pace& a, const ite
 // blocks, or fewer if there are few items.
 class pace_meter {
   public:
-    // `num_slots`: on how many items the stage works at a time. The first blocks have so many items, later
-    // ones a multiple of it, because items that begin together end together.
+    // `num_slots`: on how many items the stage works at a time. Each of the first blocks has `num_slots`
+    // items, each later block a multiple of `num_slots`, because items that begin together end together.
     void restart(std::size_t num_slots) noexcept {
         step_ = next_ = num_slots;
         begun_ = 0;

@@ -220,7 +220,7 @@ class basic_recorder {
         counts_.add(Histogram ? log_linear::bucket_at(value) : 0, times);
     }
 
-    // Any thread. acquire; pairs with record().
+    // The number of durations in a bucket. Threads: any. acquire; pairs with record().
     std::uint64_t in_bucket(std::size_t bucket) const noexcept { return counts_.in_bucket(bucket); }
     // The number of durations that are in no bucket, for lack of memory.
     std::uint64_t unsorted() const noexcept { return counts_.unsorted(); }

@@ -123,8 +123,9 @@ class slot : public basic_state_meter<> {
         failure_time_.store(add_interval(failure_time(), 0, spent), std::memory_order_relaxed);
         failures_.store(failures() + 1, std::memory_order_release);  // pairs with failures()
     }
-    // For any thread. If the number is read before the time, the time includes at least these failures.
-    // acquire; pairs with count_failure(); so the time can be relaxed
+    // The number of failed invocations, and their time. Threads: any. If the number is read before the time,
+    // the time includes at least these failures. acquire; pairs with count_failure(); so the time can be
+    // relaxed
     std::uint64_t failures() const noexcept { return failures_.load(std::memory_order_acquire); }
     std::int64_t failure_time() const noexcept { return failure_time_.load(std::memory_order_relaxed); }
 
@@ -134,8 +135,8 @@ class slot : public basic_state_meter<> {
         retry_time_.store(add_interval(retry_time(), 0, lost), std::memory_order_relaxed);
         retries_.store(retries() + 1, std::memory_order_release);  // pairs with retries()
     }
-    // Any thread, as failures() and failure_time(): first the number, then the time. acquire; pairs with
-    // count_retry()
+    // The number of repeated calls, and the time that they cost. Threads: any. Read first the number, then
+    // the time, as with failures(). acquire; pairs with count_retry()
     std::uint64_t retries() const noexcept { return retries_.load(std::memory_order_acquire); }
     std::int64_t retry_time() const noexcept { return retry_time_.load(std::memory_order_relaxed); }
 

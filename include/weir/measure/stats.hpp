@@ -50,8 +50,8 @@ struct channel_stats {
     duration get_blocked{};           ///< time in which at least one get waited
     duration empty{};                 ///< time without an item in the channel; an item that is handed to a
                                       ///< waiting get does not count as in the channel
-    histogram put_waits;              ///< of the wait of each completed put; no wait counts as 0
-    histogram get_waits;              ///< of the wait of each completed get; no wait counts as 0
+    histogram put_waits;              ///< of the wait of each completed put; 0 if it did not wait
+    histogram get_waits;              ///< of the wait of each completed get; 0 if it did not wait
 
     /// Data readiness, also called occupancy rate: the share of the time in which the channel had an item.
     /// \returns 0 to 1; 0 before any time has passed.
@@ -207,7 +207,7 @@ struct stage_stats {
                          &stage_stats::busy);
         const std::size_t both = detail::smaller(later.per_slot.size(), earlier.per_slot.size());
         for (std::size_t i = 0; i < both; ++i) later.per_slot[i] -= earlier.per_slot[i];
-        // A slot that was added later was off before.
+        // An added slot has been off since the start: leaves out the time before the lap.
         for (std::size_t i = both; i < later.per_slot.size(); ++i) {
             later.per_slot[i].off = detail::since(earlier.elapsed, later.per_slot[i].off);
         }

@@ -126,7 +126,7 @@ class stopwatch {
     std::uint32_t unread_ = 0;             // invocations since the last reading
     std::uint32_t stride_ = 1;             // invocations from the last reading to the next
     std::int64_t usual_ = 0;               // the mean time of the invocations before the last reading, in ns
-    std::uint64_t unsampled_ = no_sample;  // invocations before the next one of the sample
+    std::uint64_t unsampled_ = no_sample;  // invocations before the next of the sample
     bool behind_ = false;                  // there was other work since the last reading
 };
 

@@ -42,9 +42,9 @@ class task_sampler {
     // Called before the first invocation, with the instant from which `task_sample::at` counts.
     void begin(std::int64_t now) noexcept { begin_ = now; }
 
-    // Keeps the invocation that was chosen last; at the beginning, the first invocation is chosen. Chooses
-    // the next one. Returns the number of invocations between the two. `at`: the end of the kept invocation,
-    // in ns of the clock.
+    // Keeps the invocation that was chosen last; at the beginning, that is the first invocation. `at`: the
+    // end of this invocation, in ns of the clock. Then chooses the next invocation of the sample, and returns
+    // the number of invocations between the two.
     std::uint64_t keep(task_sample one, std::int64_t at) noexcept {
         one.at = duration(time_between(begin_, at));
         const std::lock_guard guard(lock_);
@@ -53,7 +53,7 @@ class task_sampler {
         return choose_next();
     }
 
-    // Any thread, at any time. Errors: `std::bad_alloc`.
+    // Returns a copy of the sample. Threads: any, at any time. Errors: `std::bad_alloc`.
     task_samples samples() const {
         task_samples copy;
         copy.tasks.reserve(most_);  // outside of the lock, for which an invocation may wait
@@ -98,7 +98,7 @@ class slot_sampler : public task_sampler {
   public:
     using task_sampler::task_sampler;
 
-    // For the stage kind `aggregate`: the sample is one of batches, not of invocations.
+    // Called for the stage kind `aggregate`: from now on the sample is one of batches, not of invocations.
     void sample_batches() noexcept { is_of_batches_ = true; }
     bool is_of_batches() const noexcept { return is_of_batches_; }
 
@@ -125,7 +125,7 @@ class slot_sampler : public task_sampler {
     }
     void count_result() noexcept { ++current_.results; }
     // All results of the item are put, and none follows. Returns whether an invocation of the sample has
-    // ended; then `between` is the number of invocations between it and the next one of the sample.
+    // ended; then sets `between`, the number of invocations before the next invocation of the sample.
     bool end_item(slot& me, std::uint64_t& between) noexcept {
         const bool has_ended = step_ == step::ended;
         step_ = step::none;
@@ -133,8 +133,8 @@ class slot_sampler : public task_sampler {
         return has_ended;
     }
 
-    // For batches: an item was taken; a batch is given, at the instant `at`. `lacks_item`: the item taken
-    // last is not in this batch, but begins the next one.
+    // Called for batches: take_item() when an item was taken; give_batch() when a batch is given, at the
+    // instant `at`. `lacks_item`: the item taken last is not in this batch, but begins the batch after it.
     void take_item() noexcept { ++num_taken_; }
     void give_batch(bool lacks_item, std::int64_t at) noexcept {
         current_ = task_sample();
@@ -156,7 +156,7 @@ class slot_sampler : public task_sampler {
     task_sample current_;
     spent_times before_{};           // the times of the slot in its states when the invocation began
     std::uint32_t num_taken_ = 0;    // items for the next batch
-    std::uint64_t num_skipped_ = 0;  // batches before the next one of the sample
+    std::uint64_t num_skipped_ = 0;  // batches before the next batch of the sample
 };
 
 }  // namespace weir::detail

@@ -22,7 +22,7 @@ class trail_marks {
     // `is_read`: a stage gets from the queue; false: the consumer.
     trail_marks(std::uint32_t queue, std::size_t capacity, bool is_read) : queue_(queue) {
         if (!is_read) return;
-        std::size_t places = 1024;  // 16 KB; at least so many, as the capacity may grow later
+        std::size_t places = 1024;  // 16 KB; never fewer, as the capacity may grow later
         while (places < 2 * capacity && places < most_places) places *= 2;
         places_ = std::make_unique<place[]>(places);
         mask_ = places - 1;

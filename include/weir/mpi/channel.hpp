@@ -145,7 +145,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item) {
         return begin_put(item, weir::detail::no_stop());
     }
-    /// The same. Resumes: as `weir::channel`.
+    /// The same, until a stop is requested. Resumes: as `weir::channel`.
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item, stop_token stop) {
         return begin_put(item, std::move(stop));
     }
@@ -155,12 +155,12 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     [[nodiscard("co_await this, or nothing is got")]] auto get() {
         return getting<weir::detail::get_operation<inbox>>(*this);
     }
-    /// The same. Resumes: as `weir::channel`.
+    /// The same, until a stop is requested. Resumes: as `weir::channel`.
     [[nodiscard("co_await this, or nothing is got")]] auto get(stop_token stop) {
         return getting<weir::detail::get_operation<inbox, stop_token>>(*this, nullptr, std::move(stop));
     }
 
-    /// For plain threads. \returns false as `put`.
+    /// As `put`, for plain threads: blocks the calling thread. \returns false as `put`.
     bool blocking_put(T&& item) {
         if constexpr (is_packed) {
             S sent = wire<T>::pack(item);
@@ -171,7 +171,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
                                  channel_status::success);
         }
     }
-    /// For plain threads. \returns empty as `get`.
+    /// As `get`, for plain threads: blocks the calling thread. \returns empty as `get`.
     [[nodiscard]] std::optional<T> blocking_get() {
         std::optional<detail::arrival<S>> arrived;
         if (auto got = this->in.blocking_get()) arrived.emplace(std::move(*got));

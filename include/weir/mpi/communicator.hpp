@@ -238,7 +238,7 @@ class communicator {
         });
     }
 
-    /// Collective: gives all ranks the elements of `root`. \returns awaitable of void. Errors: as of `send`.
+    /// Collective: gives all ranks `root`'s elements. \returns awaitable of void. Errors: those of `send`.
     template <class T>
     [[nodiscard("co_await this, or nothing is done")]] auto broadcast(std::span<T> what, int root) const {
         owned().check_peer(root);

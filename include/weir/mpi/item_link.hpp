@@ -69,9 +69,8 @@ class item_link : public link {
         : link(std::move(plan), clock), out(2, clock, name), in(link::room(), clock, name),
           arriving_(link::num_ranks()) {}
 
-    // After the failure of a rank, another rank that has not heard of the failure may still send to this
-    // rank, or receive from it: MPI then reads and writes items that are on their way. So these items stay
-    // for the rest of the process.
+    // After the failure of a rank, leaks the items that are on their way: another rank that has not heard of
+    // the failure may still send to this rank, or receive from it. MPI then reads and writes these items.
     ~item_link() override {
         if (loop().failure() == nullptr) return;
         loop().locked([this] {

@@ -97,7 +97,8 @@ inline void link::go_on() noexcept {
     if (is_drained()) send_ends();
 }
 
-// The next consumer in turn that has given credit, and has not gone. Null: there is none.
+// The first consumer, from `next_consumer_` on, that has given credit and has not gone; sets `next_consumer_`
+// to it. Null: there is none.
 inline link::peer* link::with_credit() noexcept {
     for (std::size_t i = 0; i < consumers_.size(); ++i) {
         peer* const p = consumers_[next_consumer_];

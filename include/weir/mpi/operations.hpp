@@ -177,7 +177,8 @@ class operations {
         }
         return num_done > 0 && remove_ended();  // MPI_UNDEFINED is negative
     }
-    // After an error that says nothing about single requests.
+    // Tests each request by itself. Called after an error of MPI_Testsome that tells nothing about single
+    // requests. Returns whether an operation has ended.
     bool test_one_by_one() noexcept {
         for (std::size_t i = 0; i < requests_.size(); ++i) {
             int is_complete = 0;

@@ -118,7 +118,7 @@ class reactor final : public weir::detail::polled_source {
         if (has_news()) serve(false);
     }
 
-    // Under the lock.
+    // Sets the object whose `tick` polls call when it is due; null: none. Called under the lock.
     void set_periodic(periodic_work* work) noexcept {
         periodic_ = work;
         next_period_ = 0;

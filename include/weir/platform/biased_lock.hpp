@@ -62,7 +62,7 @@ class basic_biased_lock {
     // the thread is the owner; null if it took the spin lock. Not inlined: a coroutine would keep the
     // thread-local address of the record when it continues on another thread.
     WEIR_NOINLINE record* enter() noexcept { return enter(record::mine()); }
-    // `me`: as of `guard`.
+    // `me`: see the constructor of `guard`.
     WEIR_ALWAYS_INLINE record* enter(record* me) noexcept { return enter_reserved(me) ? me : lock(me); }
     // Enters only if this thread has reserved the lock, and holds no other reserved lock of this level; then
     // `leave` takes `me`. Otherwise returns false. relaxed: `me->inside` is written by this thread only; of

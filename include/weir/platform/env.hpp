@@ -113,7 +113,7 @@ T move_or_copy(std::remove_reference_t<T>& object) {
     }
 }
 
-// Not inlined, because it is rarely called.
+// Throws the exception again. Not inlined, because few calls come here.
 [[noreturn]] WEIR_NOINLINE inline void rethrow_now(std::exception_ptr error) {
     std::rethrow_exception(std::move(error));
 }

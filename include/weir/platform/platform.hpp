@@ -26,9 +26,10 @@ inline constinit basic_tick_clock<> the_tick_clock;
 
 inline const bool heavy_fence_registered = register_heavy_fence();
 
-// Called when a wait for a lock takes long. If this thread is in a signal handler, the handler may have
-// interrupted the holder of the lock on this thread, and the wait would never end: prints a message and
-// aborts. No effect on Windows, without <unwind.h>, or if the unwinder can't identify frames of signals.
+// Called once in a wait for a lock, after the thread has slept about 1000 times: some 50 ms. If this thread
+// is in a signal handler, the handler may have interrupted the holder of the lock on this thread. The wait
+// would never end: prints a message and aborts. No effect on Windows, without <unwind.h>, or if the unwinder
+// can't identify frames of signals.
 WEIR_NOINLINE inline void end_if_in_signal_handler() noexcept {
 #if __has_include(<unistd.h>) && __has_include(<unwind.h>) && !defined(_WIN32)
     bool found = false;
@@ -99,7 +100,8 @@ struct standard_platform : objects_of_thread {
             end_without_fence();
     }
 
-    // Called when a wait for a lock takes long. Optional: other platforms need not have this function.
+    // Called once in a wait for a lock that takes some 50 ms. Optional: other platforms need not have this
+    // function.
     static void check_long_wait() noexcept { end_if_in_signal_handler(); }
 
     static void pause() noexcept { cpu_pause(); }
@@ -151,8 +153,8 @@ struct standard_platform : objects_of_thread {
     static constexpr int looks_before_yield = 100;   // of spin_lock
     static constexpr int yields_before_sleep = 100;  // of spin_lock
 
-    // A new biased_lock is reserved for a thread that, after it took the lock once, takes the lock so many
-    // more times in a row.
+    // A new biased_lock is reserved for a thread that has taken the lock in a row: once, and then
+    // `streak_before_reservation` times.
     static constexpr std::uint32_t streak_before_reservation = 32;
 
     // Up to this capacity both ends of a channel share one lock (channel/channel_end.hpp).

@@ -31,10 +31,10 @@ namespace weir {
 ///     server.on("/debug/runs", [] { return weir::explain_all_runs(); });
 ///
 /// `report/README.md` shows such a text. The verdict, a sentence on what limits the rate of the run, is
-/// `brief_verdict(run.stats())`. If there is none, `explain` makes the verdict; if that would take long,
-/// `explain` simulates fewer items, or the states of the slots alone decide. "working for 97 ms" is the time
-/// of several items if the slot did not wait between them. Runs that measure nothing (`unmeasured`) have
-/// neither times of slots nor a verdict. Runs on virtual time are not shown.
+/// `brief_verdict(run.stats())`. If there is none, `explain` makes the verdict. If that would take more than
+/// about a second, `explain` simulates fewer items, or the states of the slots alone decide. "working for 97
+/// ms" is the time of several items if the slot did not wait between them. Runs that measure nothing
+/// (`unmeasured`) have neither times of slots nor a verdict. Runs on virtual time are not shown.
 ///
 /// \returns lines of text, each of which ends with `\n`.
 /// Errors:  `std::bad_alloc`.

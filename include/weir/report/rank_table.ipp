@@ -20,7 +20,8 @@
 
 namespace weir::detail {
 
-// A rank is slow in a stage if its invocations take at least so many times as long as the median rank's.
+// A rank is slow in a stage if its invocations take at least `slow_factor` times as long as those of the
+// median rank.
 inline constexpr double slow_factor = 1.25;
 
 // The number of invocations by which a rank's time at work is divided; 1 if none has ended.
@@ -67,7 +68,7 @@ inline double variance_of(const histogram& times) {
 }
 
 // Compares a rank in one stage with the median of all ranks; the caller decides if this rank is a straggler.
-// `work`, `median`: of an invocation, as of work_of().
+// `work`: the result of work_of() for the rank; `median`: the median of these results.
 inline straggler comparison(const rank_stats& stats, std::size_t place, std::size_t rank, double work,
                             double median) {
     const stage_on_rank& s = stats.ranks[rank].stages[place];

@@ -57,7 +57,7 @@ struct trace_options {
 /// clock: on virtual time a trace is exact and always the same.
 ///
 /// Errors:   `std::invalid_argument` if `every` or `max_events` is 0, or a value is negative. If the file
-///           can't be written, memory is short, or a run has two traces or a trace two runs at a time, the
+///           can't be written, memory is exhausted, a run has two traces, or a trace two runs at a time, the
 ///           function set by `set_report_warning` is called, and the run goes on.
 /// Threads:  a report is of one run at a time. Lifetime: the run keeps the report.
 /// Cost:     without a trace, a run reads a flag where a slot waits. With a trace, each stage spends about 10

@@ -73,7 +73,8 @@ struct deadlock_report {
     [[nodiscard]] std::string why(const stuck_wait& w) const;
 };
 
-/// A function holds a worker of a pool for long, while coroutines wait for a worker.
+/// A function has held a worker of a pool for `watchdog_options::blocked_after` or longer, while coroutines
+/// wait for a worker.
 struct stall_report {
     duration held{};          ///< for how long: the greatest time of any held worker
     std::size_t workers = 0;  ///< how many workers are held for `blocked_after` or longer

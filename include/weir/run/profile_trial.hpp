@@ -72,7 +72,7 @@ class trial_shares {
 
     std::span<const std::size_t> concurrencies() const noexcept { return concurrencies_; }
 
-    // Returns how many trials are possible with so many items, beginning with the fewest slots; at least 1.
+    // Returns how many trials are possible with `items` items, beginning with the fewest slots; at least 1.
     std::size_t trials(std::size_t items) const noexcept;
     // Returns the number of items for one of `n` trials. `items`: all items of the stage, `left` of which are
     // left. The last trial gets the rest. More items than slots are rounded down to a multiple of the slots.

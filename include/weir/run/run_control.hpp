@@ -205,7 +205,7 @@ class run;
 /// Ends:     as any run. When all stages have ended, `ended()` is true, `outcome()` is final, and the
 ///           statistics no longer change, also if no thread waits.
 /// Errors:   a failure that stopped the run is thrown as `pipeline_failure`, once, by a wait, or is reported
-///           to the `failure_sink`; else as of any run. `std::logic_error` from a wait in a stage of the run.
+///           to the `failure_sink`; else those of any run. A wait in a stage of the run: `std::logic_error`.
 /// Threads:  any number may wait, threads and coroutines.
 /// Lifetime: that of any run. No thread or coroutine may wait when the run is moved or destroyed.
 /// Cost:     nothing per item; a wait, that of `channel::get`.

@@ -91,7 +91,8 @@ class consumer_sampler {
         if (is_sampled_.load(std::memory_order_relaxed)) end_item();
     }
 
-    // Any thread, at any time. None: several consumers have called at once. Errors: `std::bad_alloc`.
+    // The sample of the consumer's times; none: several consumers have called at once. Threads: any, at any
+    // time. Errors: `std::bad_alloc`.
     std::optional<task_samples> samples() const {
         if (has_several_.load(std::memory_order_relaxed)) return std::nullopt;
         task_samples all = kept_.samples();

@@ -116,9 +116,9 @@ class profiled_run {
     // Sets the number of slots to the concurrency that the pipeline describes, unless the program has changed
     // the concurrency since `set_slots`.
     virtual void reset_slots(std::size_t stage) = 0;
-    // Makes room for so many more items in each queue behind the stage.
+    // Makes room for `items` more items in each queue behind the stage.
     virtual void add_capacity(std::size_t stage, std::size_t items) = 0;
-    // Lets the stage begin with so many items from now on, and no more; an earlier call no longer counts.
+    // Lets the stage begin with `items` items from now on, and no more; an earlier call no longer counts.
     virtual void admit(std::size_t stage, std::size_t items) noexcept = 0;
     // How many items the stage has begun with since `admit`, and how fast.
     virtual pace_meter meter(std::size_t stage) const noexcept = 0;

@@ -107,10 +107,11 @@ struct run_options {
     /// Whether a thread that waits for an item of the run (in `run::get`, a loop over the run, or `sync_wait`
     /// of a coroutine that calls `next`) works in the place of one of the pool's threads meanwhile: then the
     /// thread need not sleep and be woken for each item. Functions of the stages run on that thread, too, as
-    /// long as they are short; the number of functions that run at once stays the same. Without effect if
-    /// another run or a task group uses the pool, if the pool has `on_thread_start`, or in a call within a
-    /// coroutine. Set it to false if these functions must not run on the thread: because the thread owns a
-    /// window or a device context, has a small stack, or holds a mutex meanwhile that the functions lock.
+    /// long as a call takes some microseconds at most, or less than one with several workers on several
+    /// processors. The number of functions that run at once stays the same. Without effect if another run or
+    /// a task group uses the pool, if the pool has `on_thread_start`, or in a call within a coroutine. Set it
+    /// to false if these functions must not run on the thread: because the thread owns a window or a device
+    /// context, has a small stack, or holds a mutex meanwhile that the functions lock.
     bool consumers_help = true;
 
     /// The length of a lap by the executor's clock. From the start on, the run is divided into laps, and the

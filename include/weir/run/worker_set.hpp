@@ -46,7 +46,8 @@ class item_quota {
         return slots_.wait(char(), me, slot_state::off);
     }
 
-    // Admits so many items, in place of those left, and measures their pace. `num_slots`: slots of the stage.
+    // Admits `items` items, instead of the admitted items that have not begun, and measures their pace.
+    // `num_slots`: the number of slots of the stage.
     void admit(std::size_t items, std::size_t num_slots = 1) noexcept;
     // The pace of the items that were admitted last.
     pace_meter meter() const noexcept {

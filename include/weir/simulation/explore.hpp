@@ -165,7 +165,8 @@ class explorer {
 ///                  so that the decisions determine its course.
 /// \returns how many schedules and steps were run.
 /// Errors: `schedule_failure` for the first schedule that fails, shortened as far as possible;
-///         `std::invalid_argument` for options that make no sense, and if no scenario used its world.
+///         `std::invalid_argument` for `schedules` or `depth` of 0, for negative numbers, for a `replay` that
+///         is no schedule, and if no scenario used its world.
 ///         Environment variables, with values from a failure's message: with `WEIR_SEED`, each `explore` runs
 ///         only the schedule of this seed (for `strategy::priorities`, first the first-come, first-served
 ///         one), except for `strategy::exhaustive`; with `WEIR_SCHEDULE`, only this schedule.

@@ -82,7 +82,7 @@ class decisions {
   private:
     enum class kind { first, random, priorities };
 
-    // With `be_by_priority`, a schedule of so many times the expected steps continues as `random`.
+    // With `be_by_priority`, a schedule of `much_longer` times the expected steps continues as `random`.
     static constexpr std::uint64_t much_longer = 8;
 
     // xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016)

@@ -152,7 +152,7 @@ class block_pool {
         check_size<T>(n);
         return get<T>(shared_, n, std::move(stop));
     }
-    /// Acquires a block without waiting. \returns none if no block is free. Errors: as of `acquire`.
+    /// Acquires a block without waiting. \returns none if no block is free. Errors: those of `acquire`.
     template <class T>
     [[nodiscard]] std::optional<pooled_block<T>> try_acquire(std::size_t n) {
         check_size<T>(n);

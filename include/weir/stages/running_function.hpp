@@ -144,7 +144,8 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
 
     bool puts_in_order() const noexcept { return gives_one && keeps_order_; }
     bool is_ordered() const noexcept { return !puts_in_order() && (keeps_order_ || is_epoch_item<C>); }
-    // In order, a slot must not yield its thread after it has taken an item: later results would wait.
+    // Prepares a take. With `puts_in_order`, the slot does not yield its thread after it has taken an item:
+    // the results of later items would wait for this slot.
     void take(auto& from, slot& me, auto& it) noexcept {
         base::take(from, me, it);
         if constexpr (requires { from.keep_slices(); }) {

@@ -67,7 +67,7 @@ class stage_kind : public running_stage<Policy> {
     using output = put_operation<output_queue>;
 
     // ---- the beginning of a worker. The numbers below are the steps in stage_worker.hpp.
-    // Gets the objects that each slot has for itself. Called when the worker begins, and when its slot is
+    // Makes the objects that each slot has for itself. Called when the worker begins, and when its slot is
     // used again after a change of the concurrency. Returns false after a reported failure: the worker ends.
     bool acquire_resources(auto& /*context*/) noexcept { return true; }
     void release_resources(auto& /*context*/) noexcept {}

@@ -165,8 +165,8 @@ class stage_task : public slot_machine {
   private:
     static constexpr bool is_measured = Kind::policy_type::statistics;
 
-    // For the sample, a worker of an `aggregate` is always watched, as a batch is made of many tasks. Workers
-    // of other stages are watched only during a task of the sample.
+    // Begins to record samples, if the run does. A worker of an `aggregate` is watched all the time, as a
+    // batch is made of many tasks. Workers of other stages are watched only during a task of the sample.
     void begin_samples() noexcept {
         if constexpr (is_measured) {
             if (me_.sampler == nullptr || !traits.counts_tasks) return;

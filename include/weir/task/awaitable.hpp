@@ -51,7 +51,7 @@ class foreign_awaitable_adapter {
         class final_awaiter {
           public:
             bool await_ready() const noexcept { return false; }
-            // Never resumed: this call posts the waiting coroutine, which destroys the adapter.
+            // Posts the waiting coroutine, which destroys the adapter. The adapter is never resumed.
             void await_suspend(std::coroutine_handle<promise_type> h) const noexcept {
                 h.promise().post_awaiter();
             }

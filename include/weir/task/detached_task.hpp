@@ -123,7 +123,8 @@ class [[nodiscard]] detached_task {
         class final_awaiter {
           public:
             bool await_ready() const noexcept { return false; }
-            // Never resumed. The owner may destroy the coroutine within the call.
+            // Tells the owner that the coroutine has ended. The owner may destroy the coroutine within the
+            // call. The coroutine is never resumed from here.
             void await_suspend(handle h) const noexcept { h.promise().owner->ended(); }
             void await_resume() const noexcept {}
         };

@@ -140,7 +140,8 @@ class when_all_join final : public task_join, owed_join {
   public:
     explicit when_all_join(std::size_t parts) noexcept : left_(parts) {}
 
-    // Any thread. A wrapped part has ended, or a task on a thread that must not resume the awaiter.
+    // A part has ended: a wrapped one, or a task on a thread that must not resume the awaiter. Posts the
+    // awaiter if no other part is left. Threads: any.
     void part_ended(const void* = nullptr) noexcept {
         if (all_ended_with(1)) executor_->post(awaiter());  // the join may be gone from here on
     }

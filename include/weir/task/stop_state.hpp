@@ -77,9 +77,9 @@ class basic_stop_state {
         if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
     }
 
-    // For a caller that is not counted, and for whose return the destructor of the state waits. False: no
-    // owner is left, and the caller must not use the state. relaxed: on true, as own(); on false, nothing
-    // follows
+    // Adds an owner, unless no owner is left: then returns false, and the caller must not use the state. For
+    // a caller that is not counted, and for whose return the destructor of the state waits. relaxed: on true,
+    // as own(); on false, nothing follows
     bool try_own() noexcept {
         std::uint32_t owners = owners_.load(std::memory_order_relaxed);
         while (owners != 0 && !owners_.compare_exchange_weak(owners, owners + 1, std::memory_order_relaxed)) {

@@ -155,7 +155,7 @@ class task_promise_base : public pooled_frame {
     // Awaited by a coroutine of this library, by one of another library, or as a part of a join or group.
     enum class awaited : std::uint8_t { not_yet, by_ours, by_foreign, in_join };
 
-    // Not inlined: parts of a join do without this code.
+    // Resumes or posts the awaiting coroutine. Not inlined: parts of a join do without this code.
     WEIR_NOINLINE std::coroutine_handle<> wake_awaiter() noexcept {
         executor* to = awaiter_executor_;
         if (awaited_ == awaited::by_ours) [[likely]] {
