@@ -126,7 +126,7 @@ class any_channel : public channel_puts<Policy> {
     void close_to_newcomers() noexcept;
     void cancel() noexcept;
     // `of_sink`: the new capacity of the queue behind the sink, if `merge_sink` has merged that queue with
-    // this one; 0: as before. `capacity` is then the total for both queues and the item that the sink holds.
+    // this one; 0: unchanged. `capacity` is then the total for both queues and the item that the sink holds.
     void set_capacity(std::size_t capacity, std::size_t of_sink = 0);
     // Merges the queue behind the last stage, the sink, with this queue, the one before that stage. The sink
     // passes items on unchanged, so it then needs no coroutine. Called before the queue is used. `sink`: the

@@ -31,7 +31,7 @@ namespace weir::detail {
 template <class Platform>
 class channel_clock {
   public:
-    // `given`: null for none.
+    // `given`: the argument of the constructor of the channel, or null.
     explicit channel_clock(executor* given) noexcept
         : bound_(given != nullptr), owner_(given), given_(given, executor_user::channel) {}
 
@@ -61,7 +61,7 @@ class channel_clock {
         return bound_ ? Platform::now() : 0;
     }
 
-    // Uses the clock of `ex` from now on. False: the channel had a clock before. An executor with the trait
+    // Uses the clock of `ex` from now on. False: the channel already has a clock. An executor with the trait
     // `passing` is not remembered, as it may be destroyed at any time: the platform's clock is used then.
     bool bind(executor& ex) noexcept {
         if (bound_) return false;

@@ -121,8 +121,9 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         if (list.budget != nullptr) list.budget->has_room();
     }
 
-    // Under a whole_lock: a coroutine of `ex` begins to wait. Registers the channel for deadlock reports,
-    // unless `ex` may be destroyed before the channel. A channel without a clock gets that of `ex`.
+    // Called under a whole_lock: `w`, the waiter of a coroutine of `ex`, joins the line. Registers the
+    // channel for deadlock reports, unless `ex` may be destroyed before the channel. A channel without a
+    // clock gets that of `ex`.
     WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& ex) noexcept {
         if (!is_registered() && !ex.traits().passing) register_site(*this, ex);
         if (!clock_.bound()) bind(ex);
@@ -137,8 +138,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         }
     }
 
-    // A thread begins to wait, perhaps one that runs a coroutine. Returns the executor that the thread may
-    // have to run meanwhile, or null.
+    // A thread begins to wait, perhaps one that runs a coroutine. Returns the executor of the channel's
+    // clock, which the thread may have to run meanwhile; null: none.
     executor* wait_in_line(waiter& w, side line) noexcept {
         if (executor* const here = current_executor()) bind(*here);
         executor* const clock = clock_.owner();

@@ -115,7 +115,7 @@ WEIR_INLINE bool channel_puts<Policy>::may_fill(const waiter& w) const noexcept 
     if (!putters_.empty() || !order_->is_within_window(w.number)) return false;
     if (core::size() + (w.number - order_->next()) >= this->capacity_) return false;
     if (w.item == nullptr) return true;
-    // A traced item waits for its turn: its number in the queue is not known before.
+    // A traced item waits for its turn: its number in the queue is not known earlier.
     if (is_traced(w.measured)) return false;
     return core::bytes_.most == 0 || core::bytes_.has_room_for(type_.bytes(w.item));
 }

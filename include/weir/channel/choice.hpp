@@ -243,7 +243,7 @@ class choice_operation : public not_awaited {
             if (*until <= now) return false;
         }
         choice_.begin(h, ex, until ? &*until : nullptr);
-        // The callbacks claim the choice at once if the stop was requested before.
+        // The callbacks claim the choice at once if the stop is already requested.
         if (env.ends != nullptr) on_end_.emplace(*env.ends->stop, end_waiting{&choice_, stopped_by::run});
         if (stop_.stop_possible()) on_stop_.emplace(stop_, end_waiting{&choice_, stopped_by::request});
         is_unsettled_ = true;

@@ -225,7 +225,7 @@ class basic_choice {
         }
     }
 
-    // Ends the wait, unless the choice was claimed before.
+    // Ends the wait, unless the choice is claimed already.
     void stop(stopped_by by) noexcept {
         if (!claim(nullptr)) return;
         stopped_by_ = by;

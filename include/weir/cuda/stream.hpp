@@ -134,7 +134,7 @@ class event {
     /// Suspends: until the work is done; not in a context without a device, where all work is done at once.
     ///           Events are polled, also with `completion_by::host_function`.
     /// Resumes:  on the coroutine's executor.
-    /// Errors:   `weir::cuda::error` if the device breaks before; `std::logic_error` if the context is gone.
+    /// Errors:   `weir::cuda::error` if the device breaks first; `std::logic_error` if the context is gone.
     [[nodiscard("co_await this, or nothing is done")]] auto done() const {
         return detail::until_over(shared_->of(), shared_);
     }

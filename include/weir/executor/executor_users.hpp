@@ -100,8 +100,7 @@ enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, chan
 // however many items it processes.
 class executor_users {
     static constexpr std::size_t kinds = 5;
-    // relaxed: the caller orders the last `leave` before the destructor
-    // relaxed: users join before the executor's destructor begins, and leave before, in the program's order.
+    // relaxed: the program makes users, and destroys them, before the executor's destructor begins.
     // is_for_one_run() only chooses which thread works.
     standard_platform::atomic<std::uint32_t> counts_[kinds]{};
     end_flag end_;

@@ -62,8 +62,8 @@ class basic_locked_timers {
         return added::earliest;
     }
 
-    /// \returns true if the timer was queued: the caller posts its waiter. False if it has fired, or was
-    /// cancelled before; a timer that was not added yet is then refused by `add`.
+    /// \returns true if the timer was queued: the caller posts its waiter. False if it has fired, or is
+    /// cancelled already, or was not added yet: `add` then refuses it.
     [[nodiscard("true: post the timer's waiter")]] bool cancel(timer& t, time_point now) noexcept {
         std::lock_guard guard(lock_);
         if (!timers_.cancel(t, now)) return false;

@@ -77,7 +77,7 @@ class timer_queue {
     timer_queue(const timer_queue&) = delete;
     timer_queue& operator=(const timer_queue&) = delete;
 
-    /// \returns true if the timer is queued now; false if it had been cancelled before: the caller posts its
+    /// \returns true if the timer is queued now; false if it was cancelled already: the caller posts its
     ///          waiter.
     [[nodiscard("false: post the timer's waiter")]] bool add(timer& t) noexcept {
         if (t.state_ == timer::state::cancelled) return false;

@@ -31,7 +31,7 @@
 namespace weir::detail {
 
 // A queue of records, one for each batch or mark. The dividing stage adds a record before it puts the parts,
-// and the joining stage takes the record after the last part: so the queue is not empty then.
+// and the joining stage takes the record after the last part: so that record is in the queue already.
 template <class Provenance>
 class split_records {
   public:

@@ -130,8 +130,8 @@ class link : operation {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
         loop_->submit(o, &clock_);
     }
-    // The same under the lock, without a way through the queue of the reactor. `ended` may be called
-    // meanwhile.
+    // The same under the lock, without a way through the queue of the reactor. `ended` may be called within
+    // this call.
     void begin_parcel_here(operation& o) noexcept {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
         loop_->begin_here(o, clock_);

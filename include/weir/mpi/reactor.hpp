@@ -81,15 +81,15 @@ class reactor final : public weir::detail::polled_source {
         serve(false);
     }
 
-    // Begins the operation at once; `ended` may be called meanwhile. Called under the lock, by `begin` or
-    // `ended` of another operation. `waits`: as for submit(), but not null; told once for all operations that
-    // begin under one lock.
+    // Begins the operation at once; `ended` may be called within this call. Called under the lock, by `begin`
+    // or `ended` of another operation. `waits`: as for submit(), but not null; told once for all operations
+    // that begin under one lock.
     void begin_here(operation& o, executor& waits) noexcept {
         waits_for_begun_ = &waits;
         static_cast<void>(begin_or_give_up(o));
     }
 
-    // Ends a receive or a probe early, unless it is complete. The operation is not destroyed meanwhile.
+    // Ends a receive or a probe early, unless it is complete. The operation exists until this call returns.
     void cancel(operation& o) noexcept {
         if (!o.may_cancel_) return;
         o.must_cancel_.store(true, std::memory_order_relaxed);  // ordered by the next store

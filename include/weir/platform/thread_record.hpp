@@ -46,7 +46,8 @@ struct alignas(64) basic_thread_record {
         ++blocks_;
         return std::exchange(blocked_on_, flag);
     }
-    // Stores whether the thread sleeps now until the flag is set, and runs no coroutine meanwhile.
+    // Stores whether the thread sleeps now until the flag of `block_on` is set, and runs no coroutine
+    // meanwhile.
     void set_sleeping(bool now) noexcept {
         const std::lock_guard guard(block_lock_);
         asleep_ = now;
@@ -99,7 +100,7 @@ struct alignas(64) basic_thread_record {
     // line.
     alignas(64) typename Platform::template atomic<const void*> serves_{nullptr};
     typename Platform::template atomic<bool> in_use_{true};
-    mutable basic_spin_lock<Platform> block_lock_;  // guards the next three
+    mutable basic_spin_lock<Platform> block_lock_;  // guards the next 3 members
     const basic_parker<Platform>* blocked_on_ = nullptr;
     bool asleep_ = false;
     std::uint64_t blocks_ = 0;

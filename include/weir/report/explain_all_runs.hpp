@@ -162,7 +162,7 @@ class signal_explanations {
         }
     }
     // Called in a forked process, which lacks the library's thread for signals: removes all streams, and
-    // restores how the signals were handled before.
+    // restores the earlier handlers of the signals.
     void forget_all() noexcept;
 
     static no_destroy<signal_explanations> only;

@@ -257,8 +257,8 @@ class basic_live_view : public run_report {
 
 }  // namespace detail
 
-/// Shows a run on a terminal, at most four times a second; without a terminal, writes a line every few
-/// seconds:
+/// Shows a run on a terminal, at most four times a second; without a terminal, writes a line every 5 s, or
+/// every `live_view_options::line_every`:
 ///
 ///     auto view = std::make_shared<weir::live_view>(weir::live_view_options{.total = 10'000});
 ///     auto run = loader.start(pool, {.lap = 250ms, .reports = {view}});

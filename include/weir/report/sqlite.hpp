@@ -247,7 +247,7 @@ class sqlite_report : public run_report {
     written written_;
     std::vector<pipeline_stats> pending_laps_;        // laps that are not written
     std::vector<recorded_failure> pending_failures_;  // taken from `failures_`, not written
-    detail::spin_lock lock_;                          // guards `record_.num_failures` and the two below
+    detail::spin_lock lock_;                          // guards `record_.num_failures`, `laps_`, `failures_`
     std::size_t laps_ = 0;                            // number of laps that have ended, joined ones as one
     std::vector<recorded_failure> failures_;          // added by the threads on which items fail
 };

@@ -179,8 +179,8 @@ struct stage_trace {
     std::vector<std::unique_ptr<slot_trace>> per_slot;
 };
 
-// The events of a run. The run adds its stages, queues and slots before it begins; slots also later.
-// `run_trail` (measure/trail.hpp) explains the functions.
+// The events of a run. The run adds its stages, queues and slots before the run begins, and later the slots
+// of a raised concurrency. `run_trail` (measure/trail.hpp) explains the functions.
 class run_trace final : public run_trail {
   public:
     explicit run_trace(const trace_settings& settings) noexcept : settings_(settings) {}

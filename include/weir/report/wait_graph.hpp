@@ -49,7 +49,7 @@ class wait_graph {
         for (const wait_site* p : queues_) function(*p);
     }
 
-    // Reads the waits at a site, unless this was done before.
+    // Adds the waits at a site, unless the graph has this site already.
     void read(const wait_site& site);
 
     // Finds the waits that are alive. `anybody`: code that the graph doesn't know may run, and could end each

@@ -95,7 +95,8 @@ class trial_shares {
 // for the end of the profile. A profiler can't distinguish such a stage from a slow one.
 struct trial_limits {
     // A trial ends if no slot of its stage has changed its state for this time, and for 4 times the longest
-    // time between two changes before. A stage that has finished no task yet has the time limit `trial` only.
+    // time between two earlier changes. A stage that has finished no task yet has the time limit `trial`
+    // only.
     duration still;
     duration trial;                    // the time limit of one trial
     duration all = (duration::max)();  // the time limit of all trials together

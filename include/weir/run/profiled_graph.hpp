@@ -82,7 +82,7 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
 
     ~profiled_graph() = default;
 
-    // Called before the start: from then on no stage begins with an item before `admit`.
+    // Called before the start: no stage begins with an item until `admit` is called for the stage.
     void hold_stages();
     // Calls the profiler. Returns when to call `take_step` again; nothing: the profile has ended, or the
     // profiler threw.

@@ -72,7 +72,7 @@ class consumer_sampler {
         since_.store(now, std::memory_order_relaxed);
     }
     // The call that `called` announced has returned. `got_item`: false after a time-out, or at the end of an
-    // epoch; the time until the next call then belongs to the item before.
+    // epoch; the time until the next call then belongs to the previous item.
     void returned(bool got_item) noexcept {
         is_calling_.store(false, std::memory_order_relaxed);
         if (is_sampled_.load(std::memory_order_relaxed)) {

@@ -40,7 +40,7 @@ namespace weir {
 ///         return f.size();
 ///     })
 ///
-/// \tparam T  the item type of the stage before.
+/// \tparam T  the item type of the queue before the stage.
 /// Threads:  any number, until the function has returned, or the task that the function returned has ended.
 ///           A later call of `add` is an error, and detected only while the slot is in no call: during the
 ///           slot's next call, the item counts as added by that call.

@@ -170,7 +170,7 @@ class item_tracer {
         return true;
     }
     // The work begins on an item that the stage makes without input. Returns true if the item is followed.
-    // `nth`: the number of items made before.
+    // `nth`: the number of items that the stage has made earlier.
     bool begin_new(std::uint64_t nth, std::uint64_t item, std::uint64_t epoch) noexcept;
     // The work begins without a followed item: on a mark, on an item that the function of a `traverse` has
     // added, on the parts that a `split` joins, or on no item.

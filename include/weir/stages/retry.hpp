@@ -30,7 +30,7 @@ struct retry_options {
     std::size_t attempts = 3;
     /// The wait before the second call, by the clock of the executor that runs the stage.
     duration delay = std::chrono::milliseconds(10);
-    /// The factor by which each wait is longer than the one before; at least 1.
+    /// The factor by which each wait is longer than the previous wait; at least 1.
     double factor = 2.0;
     /// The longest wait, also before the second call.
     duration max_delay = std::chrono::minutes(1);

@@ -116,7 +116,7 @@ struct shuffle_stage : transform_stage<shuffle_stage> {
 ///                     front of the stream; there is no such limit towards its end. If the buffer holds a
 ///                     whole epoch, all orders are equally likely.
 /// \param seed         equal seeds give equal orders, in each run and on every platform. Each epoch has
-///                     another order, which doesn't depend on the epochs before.
+///                     another order, which doesn't depend on earlier epochs.
 /// Order:  see `buffer_size`; never mixes epochs.
 /// Errors: `std::invalid_argument` for a size of 0, and for negative numbers.
 /// Cost:   memory for the held items; one random number an item, about 5 ns.

@@ -205,7 +205,8 @@ class frame_pool {
         keep(p, c);
     }
 
-    // False if the thread has used the pool before.
+    // Called when the thread first uses the pool: makes room in the lists. False if the thread has used the
+    // pool already.
     static bool begin(lists_of_thread& mine) noexcept {
         if (mine.at != stage::unused) return false;
         mine.at = stage::in_use;

@@ -110,7 +110,7 @@ class wrapped_part final : detached_task_owner {
         join_ = &join;
         return detached_task_.prepare(ex, nullptr, *this, ends);
     }
-    // Throws if the part was started before.
+    // Throws if the part was started already.
     void check_valid() const {
         if (join_ != nullptr) detail::refuse_task();
     }

@@ -108,7 +108,7 @@ class sleep_operation {
 /// Suspends the coroutine until `d` has passed on the clock of its executor. If `d` is zero or less, all
 /// coroutines that are ready on the executor run first.
 ///
-/// \returns  awaitable of `bool`: true = the time has passed, false = `stop` was requested before.
+/// \returns  awaitable of `bool`: true = the time has passed, false = `stop` was requested earlier.
 /// Suspends: always. Resumes: on the coroutine's executor, not before the time. `channel` documents under
 ///           Resumes which executor this is for a coroutine of another library.
 /// Errors:   `stopped` if a stop of the stage's run, the stage's time limit or a `when_any` ends the sleep,

@@ -41,7 +41,7 @@ class basic_stop_node {
     friend basic_stop_state<Platform>;
 
     function* run_;
-    basic_stop_node* next_ = nullptr;  // under the state's lock, as the next two
+    basic_stop_node* next_ = nullptr;  // under the state's lock, as `previous_` and `linked_`
     basic_stop_node* previous_ = nullptr;
     bool linked_ = false;
     bool* destroyed_ = nullptr;  // a flag on the stack of the requesting thread
@@ -101,9 +101,9 @@ class basic_stop_state {
         return requested() || sources_.load(std::memory_order_acquire) != 0 || requested();
     }
 
-    // Runs all callbacks on this thread, one after another, none under the lock. A callback may destroy
-    // itself, others, and the source: so the caller must be an owner during the call.
-    // False: a stop was requested before. relaxed, here and in add(): read under the lock of the write
+    // Requests the stop: runs all callbacks on this thread, one after another, none under the lock. A
+    // callback may destroy itself, others, and the source: so the caller must be an owner during the call.
+    // False: a stop is requested already. relaxed, here and in add(): read under the lock of the write
     bool request() noexcept {
         lock_.lock();
         if (requested_.load(std::memory_order_relaxed) != 0) {

@@ -46,7 +46,7 @@ std::suspend_never reject_task() noexcept {
 }  // namespace detail
 
 /// Sets the `unjoined_sink` of the process. The default prints a line on stderr. Null: none is called.
-/// \returns the function before. Threads: any.
+/// \returns the previous function. Threads: any.
 unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept;
 
 /// Starts tasks one by one, and waits for all of them: no task outlives its group.
@@ -247,7 +247,7 @@ class task_group final : detail::task_join {
     std::coroutine_handle<> awaiter_;
     executor* awaiter_executor_ = nullptr;
     detail::parker* thread_ = nullptr;  // wakes the destructor
-    detail::spin_lock lock_;            // guards the next two
+    detail::spin_lock lock_;            // guards `error_` and `errors_`
     std::exception_ptr error_;          // of the first task that failed
     std::size_t errors_ = 0;
 };
