@@ -60,8 +60,8 @@ class any_channel : public channel_puts<Policy> {
     virtual ~any_channel() = default;
 
     // `stop`: ends the wait of `w`, an operation at end `line`. `forget`: removes `w` from its line, as its
-    // owner gives up; false: `w` was not in line. Both then admit puts that waited behind the put `w`: its
-    // item may have been too large for the limit in bytes, while their items fit.
+    // owner gives up; false: `w` was not in line, and nothing is done. Both then admit puts that waited
+    // behind the put `w`: its item may have been too large for the limit in bytes, while their items fit.
     void stop(waiter& w, side line) noexcept {
         core::stop(w, line);
         if (line == side::put) admit_waiting_puts();

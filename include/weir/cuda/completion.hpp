@@ -222,8 +222,8 @@ class mailbox final : public weir::detail::polled_source {
         return true;
     }
 
-    // Takes all completions out; returns them as a list, the newest first; null: there is none. acquire;
-    // pairs with put(), whose caller wrote the completion
+    // Takes all completions out; returns them as a list, the newest first; null: there is none. Not called
+    // after try_close() has returned true. acquire; pairs with put(), whose caller wrote the completion
     completion* take_all() noexcept { return newest_.exchange(nullptr, std::memory_order_acquire); }
 
     // Whether some completion needs the context's thread, which alone calls this and the next function.

@@ -129,8 +129,8 @@ inline void end_waits_on_time() noexcept {
 #endif
 }
 
-// Blocks the thread while `word` holds `expected`, for at most `timeout_ns` (negative: without a
-// limit). May return early: the caller checks the word again.
+// Blocks the thread while `word` holds `expected`, for at most `timeout_ns`, on Windows up to 1 ms longer
+// (negative: no limit). May return early: the caller checks the word again.
 inline void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::int64_t timeout_ns) noexcept {
     static_assert(sizeof(word) == 4);

@@ -88,7 +88,7 @@ namespace detail {
 // \returns the progress in words, with as many parts as fit.
 std::string progress_text(const live_progress& p, std::size_t columns = SIZE_MAX);
 // \returns a bar of `width` characters, divided among the states in proportion to their times (largest
-//          remainders); spaces if all times are 0.
+//          remainders); spaces if all times are 0. `colour`: with escape sequences that colour the states.
 std::string live_bar(const slot_times& t, std::size_t width, bool colour);
 
 [[nodiscard]] inline std::string_view environment(const char* variable) {

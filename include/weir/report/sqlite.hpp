@@ -224,8 +224,8 @@ class sqlite_report : public run_report {
 
     void enqueue(const pipeline_stats& one);
 
-    // Writes all queued laps in one transaction. Returns false if another connection has locked the file for
-    // longer than `wait`; then the laps stay in the queue.
+    // Writes all queued laps and failures in one transaction. Returns false if another connection has locked
+    // the file for longer than `wait`; then the laps and failures stay in their queues.
     bool write(duration wait);
     written insert_all();
     void insert_lap(const written& before, const pipeline_stats& one);

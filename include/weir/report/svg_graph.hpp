@@ -55,7 +55,8 @@ class graph_layout {
     // Adds a point in each row between the ends of the edge. Returns the indices of all points of the edge,
     // with both ends.
     list add_edge(const graph_edge& e);
-    // The least distance between the points `a` and `b`, which are next to each other in a row.
+    // The least distance between the points `a` and `b`, which are next to each other in a row. A point of an
+    // edge needs a quarter of the room of a node.
     [[nodiscard]] double between(std::size_t a, std::size_t b) const {
         const double sizes = (a < nodes_ ? 1 : 0.25) + (b < nodes_ ? 1 : 0.25);
         return distance_ * sizes / 2;

@@ -218,7 +218,8 @@ class task_timer {
 
     const stop_token& token() const noexcept { return token_; }
 
-    // Stops the timer at the end of the task. Awaitable of void. Resumes on the coroutine's executor.
+    // Stops the timer at the end of the task, and records whether the limit has passed, for `fail_if_late`.
+    // Awaitable of void. Resumes on the coroutine's executor.
     auto off() noexcept {
         was_late_ = executor_.now() > deadline_;
         return delayed_.cancel();

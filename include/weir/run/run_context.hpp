@@ -109,8 +109,8 @@ class run_context : public detached_task_owner {
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }
 
     // Called for a source with epochs. `first`: the source's first epoch. `progress` records which draws
-    // (indices that the source's sampler chose) a consumer has taken. Throws if an earlier source has another
-    // first epoch.
+    // (indices that the source's sampler chose) a consumer has taken. With a second such source, the run has
+    // no checkpoint. Throws if an earlier source has another first epoch.
     void add_progress(std::uint64_t first, std::shared_ptr<progress_listener> progress);
     const std::shared_ptr<progress_listener>& progress() const noexcept { return progress_; }
     // Why the run has no checkpoint; empty: it has one. Final when the run starts, as sources then decide

@@ -155,8 +155,9 @@ class stage_kind : public running_stage<Policy> {
     bool is_finished(const auto& /*it*/) const noexcept { return false; }
 
     // ---- kinds that hold items for a limited time
-    // Before the next item is taken, `stops_timer` says whether the timer has to be cancelled. Then
-    // `start_timer` starts a timer if one is needed, and returns false if that fails.
+    // `stops_timer`: at the end of an iteration, whether the timer has to be cancelled; `ends`: the stage
+    // ends. If true, the worker awaits `cancel_timer`, and then calls `timer_cancelled`. Before the next item
+    // is taken, `start_timer` starts a timer if one is needed; false: that failed.
     bool stops_timer(auto& /*it*/, bool /*ends*/) noexcept { return false; }
     no_wait cancel_timer(auto& /*it*/) noexcept { return {}; }
     void timer_cancelled(auto& /*it*/) noexcept {}

@@ -71,8 +71,9 @@ class alignas(64) frame_slabs {
     // relaxed: only the size of the next slab depends on the number
     void count(std::int64_t more) noexcept { in_use_.fetch_add(more, std::memory_order_relaxed); }
 
-    // The following functions are called under the lock. `put_back` returns the slab of the block if none of
-    // its blocks is in use now; else null. `open` and `close` add the slab to `open_`, and remove it.
+    // The following functions are called under the lock. `cut` takes up to `most` blocks out of the open
+    // slabs. `put_back` returns the block to its slab, and the slab to the caller if none of its blocks is in
+    // use now; else null. `open` and `close` add the slab to `open_`, and remove it.
     chain cut(std::size_t stride, std::uint32_t most) noexcept;
     slab* put_back(block& b) noexcept;
     void open(slab& s) noexcept;
