@@ -39,7 +39,8 @@ constexpr bool are_equal(double a, double b) noexcept { return a <= b && a >= b;
 template <class To>
 constexpr To nearest(double n) noexcept {
     constexpr double most = smaller(static_cast<double>((std::numeric_limits<To>::max)()), 9.2e18);
-    return are_equal(n, n) ? static_cast<To>(smaller(n, most) + 0.5) : To{0};
+    const double next = smaller(n, most) + 0.5;
+    return are_equal(n, n) ? static_cast<To>(next) : To{0};
 }
 
 // Whether an unsigned number is probably a converted negative one: more than half of the type's range.
