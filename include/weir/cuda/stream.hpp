@@ -181,7 +181,7 @@ class stream {
     /// Suspends: until the work is done; not in a context without a device.
     /// Resumes:  on the coroutine's executor; posted by an idle thread of the executor or by the context's
     ///           thread, never by the driver's.
-    /// Errors:   `weir::cuda::error` if the device breaks before, with the error that broke it, or if the
+    /// Errors:   `weir::cuda::error` if the device breaks first, with the error that broke it, or if the
     ///           stream is captured into a graph; `std::logic_error` if the context is gone.
     /// Stops:    not: queued work can't be cancelled. Destroying a coroutine that waits blocks until the work
     ///           is done.

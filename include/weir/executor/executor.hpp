@@ -25,7 +25,7 @@ namespace weir {
 
 /// A deadlock on virtual time: no coroutine is ready, no timer can advance the time, and a coroutine, or a
 /// blocked thread, still waits. `what()` lists the waiters by stage and channel, if they have one. A
-/// `simulation::world` also throws this error after too many steps.
+/// `simulation::world` also throws this error after `most_steps` steps.
 class deadlock_error : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;

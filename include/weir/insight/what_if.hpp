@@ -43,8 +43,10 @@ struct setting_change {
 
 /// \param from  the recording of the run; `change_kind::consumer` needs its average time of the consumer.
 /// \returns the settings with the change.
-/// Errors: `std::invalid_argument` if not exactly one stage has the name, if there is no such pool, or if
-///         value or stage don't fit the kind.
+/// Errors: `std::invalid_argument` if not exactly one stage has the name, if this stage has no such setting,
+///         or if there is no such pool. The same for a number that is not whole, or not from 1 to 10^9; for a
+///         share that is not from 0 to 1; for a negative time; and for a time above 0 if the recorded
+///         consumer takes none.
 [[nodiscard]] pipeline_settings with_change(pipeline_settings settings, const setting_change& change,
                                             const recording& from);
 

@@ -168,7 +168,7 @@ class communicator {
     }
 
     /// Sends elements to a rank. \returns awaitable of void: the memory may be used again.
-    /// Errors: `std::invalid_argument`: no such rank, negative tag; `std::length_error`: too many for MPI.
+    /// Errors: `std::invalid_argument`: no such rank, negative tag; `std::length_error`: 2^31 or more.
     template <class T>
     [[nodiscard("co_await this, or nothing is done")]] auto send(std::span<const T> what, int to,
                                                                  int tag = 0) const {
@@ -217,7 +217,7 @@ class communicator {
     }
 
     /// Collective: joins the elements of all ranks, place by place; on each rank the result replaces `both`.
-    /// \returns awaitable of void: `both` has the result. Errors: `std::length_error`.
+    /// \returns awaitable of void: `both` has the result. Errors: `std::length_error` for 2^31 numbers.
     template <detail::number T>
     [[nodiscard("co_await this, or nothing is done")]] auto all_reduce(std::span<T> both,
                                                                        reduction how) const {
@@ -277,7 +277,7 @@ class communicator {
 
     /// Collective: gives `root` the bytes of all ranks, whose sizes may differ.
     /// \returns on `root` the bytes of each rank, by rank; on other ranks an empty vector.
-    /// Errors: `std::length_error`, on all ranks, if the sum of the sizes is more than MPI counts.
+    /// Errors: `std::length_error`, on all ranks, if the sum of the sizes is 2 GiB or more.
     [[nodiscard]] task<std::vector<bytes>> gather_bytes(std::span<const std::byte> mine, int root) const;
 
     /// Collective: gives all ranks the bytes of `root`; `mine` of other ranks is ignored. Any size.

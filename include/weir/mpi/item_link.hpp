@@ -80,7 +80,7 @@ class item_link : public link {
         });
     }
 
-    // Errors: `std::length_error` if the item is too large for MPI.
+    // Errors: `std::length_error` if the item has 2 GiB or more.
     static S& checked(S& item) {
         static_cast<void>(elements<std::byte>(bytes_of(item).size()));
         return item;

@@ -116,7 +116,7 @@ class owned_comm {
             loop->submit(*freeing_.release());  // else MPI_Finalize frees the communicator
     }
 
-    // Errors: `std::invalid_argument`.
+    // Errors: `std::invalid_argument` if there is no such rank.
     void check_peer(int peer) const {
         if (peer >= 0 && peer < size) return;
         throw std::invalid_argument("weir: there is no rank " + std::to_string(peer) +

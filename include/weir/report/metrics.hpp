@@ -73,7 +73,8 @@ struct labelled_run {
 [[nodiscard]] std::string metrics_text(const pipeline_stats& stats, const metrics_options& options = {});
 
 /// \returns the metrics of several runs as one text, for a scraper that gets one answer.
-/// Errors: `std::invalid_argument`, also for two runs with the same labels.
+/// Errors: those of `metrics_text` for one run; `std::invalid_argument` also for two runs with the same
+/// labels.
 [[nodiscard]] std::string metrics_text(const std::vector<labelled_run>& runs,
                                        metrics_format format = metrics_format::prometheus);
 

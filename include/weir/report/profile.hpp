@@ -185,8 +185,8 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// all items in one trial. A trial ends early after `profile_options::time_limit`, or when its results are
 /// more than its items were, or more than a limit in bytes allows. A stage in which nothing moves any more
 /// gets no further trials: see `profile_trial::end`. Stages behind an aggregate have fewer items. If these
-/// are too few, the sources give up to 16 times `items`, for at most `time_limit`. `profile_trial::pace` says
-/// how exact a figure is.
+/// are fewer than 10 for each trial, or 4 for each slot, the sources give up to 16 times `items`, for at most
+/// `time_limit`. `profile_trial::pace` says how exact a figure is.
 ///
 /// The environment variable `WEIR_DIAGNOSE=1` does the same at the start of each run of an unchanged program,
 /// with items that then go on to the consumer: see `<weir/run/diagnosis.hpp>`.

@@ -129,7 +129,7 @@ class failed_check : public std::runtime_error {
 ///          library, the world runs the other coroutines on a thread of its own. No other thread may post.
 ///          Stages with an executor of their own run in the world, too. If a wait of the scenario's thread
 ///          could end, a decision says whether this thread or a ready coroutine continues first.
-/// Errors: as on `virtual_time`: `deadlock_error` in a wait that can't end, and after too many steps.
+/// Errors: as on `virtual_time`: `deadlock_error` in a wait that can't end, and after `most_steps` steps.
 /// Lifetime: that of the scenario's call.
 /// Cost: memory grows if more than 256 coroutines are ready at once; out of memory then: std::terminate.
 class world final : public weir::detail::virtual_executor, weir::detail::loop_turns::loop {
@@ -173,7 +173,7 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     /// coroutine then still blocks its thread.
     void run();
 
-    /// \returns the text of the first failure that a check after a step, or too many steps, have caused;
+    /// \returns the text of the first failure that a check after a step, or `most_steps` steps, have caused;
     ///          empty: none.
     const std::string& broken() const noexcept { return broken_; }
     /// Called after the scenario. \returns a sentence about coroutines that are still ready; empty: none.

@@ -251,7 +251,7 @@ struct batch_slots_stage : stage_base {
 /// Order:    see `batch_slots_options::output_order`. No batch holds items of two epochs.
 /// Errors:   an exception from the function fails the item, and so does one from the pool: see
 ///           `batch_slots_options::max_failures`. `std::invalid_argument` for a size of 0, for negative
-///           numbers, and for blocks that are too small.
+///           numbers, and for a batch that is larger than a block of the pool.
 /// Threads:  slots write to their places at the same time; each place belongs to one item.
 /// Cost:     two locks for an item, one more in order; beside the array, for each place of a batch, 17 bytes
 ///           without epochs, 40 with.

@@ -162,8 +162,9 @@ class retrying {
 /// Suspends: between two calls, and while the result of `function` is awaited. The slot (worker of the stage)
 ///           takes no other item meanwhile; its state is `slot_times::await`.
 /// Resumes:  on the stage's executor.
-/// Errors:   the last exception fails the item. Earlier exceptions are dropped, and don't count
-///           towards `max_failures`. `std::invalid_argument` for options out of range.
+/// Errors:   the last exception fails the item. Earlier exceptions are dropped, and don't count towards
+///           `max_failures`. `std::invalid_argument` for `attempts` of 0, for a `factor` below 1, and for
+///           negative numbers.
 /// Stops:    at the time limit of the stage, or a stop of the run, the wait ends, and `function` is not
 ///           called again.
 template <class Function>
