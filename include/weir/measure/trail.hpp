@@ -109,10 +109,11 @@ class slot_trail {
     virtual void end_step(std::int64_t now) noexcept = 0;
     // The function has ended with an exception.
     virtual void failed() noexcept = 0;
-    // The output is in a queue. Called under the lock of the queue, before the output can be got.
+    // The output is in a queue, and its tag is set there: see `trail_marks::set`. Called under the lock of
+    // the queue, before the output can be got.
     virtual void left(std::uint32_t queue, std::uint64_t number) noexcept = 0;
     // How many items were put into the queue so far, and how many were got from it. Called when the slot has
-    // got a traced item, after `begin`; and when a traced item is put, after `left`.
+    // got a traced item, after `begin`; and when a traced item is put, after `left`, if that is called.
     virtual void depth(std::uint32_t queue, std::uint64_t puts, std::uint64_t gets,
                        std::int64_t now) noexcept = 0;
 

@@ -184,8 +184,8 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// in proportion to the trials' concurrencies. A stage that has one slot by its nature (an aggregate) gets
 /// all items in one trial. A trial ends early after `profile_options::time_limit`, or when its results are
 /// more than its items were, or more than a limit in bytes allows. A stage in which nothing moves any more
-/// gets no further trials: see `profile_trial::end`. Stages behind an aggregate have fewer items. If these
-/// are fewer than 10 for each trial, or 4 for each slot, the sources give up to 16 times `items`, for at most
+/// gets no further trials: see `profile_trial::end`. Stages behind an aggregate have fewer items. If that is
+/// fewer than 10 for a trial, or 4 for a slot, the sources give up to 16 times `items`, for at most
 /// `time_limit`. `profile_trial::pace` says how exact a figure is.
 ///
 /// The environment variable `WEIR_DIAGNOSE=1` does the same at the start of each run of an unchanged program,

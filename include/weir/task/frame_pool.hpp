@@ -206,8 +206,8 @@ class frame_pool {
         keep(p, c);
     }
 
-    // Called when the thread first uses the pool: makes room in the lists. False if the thread has used the
-    // pool already.
+    // If the thread uses the pool for the first time, makes room in its lists. False if the thread has used
+    // the pool already.
     static bool begin(lists_of_thread& mine) noexcept {
         if (mine.at != stage::unused) return false;
         mine.at = stage::in_use;
