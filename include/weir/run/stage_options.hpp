@@ -46,9 +46,9 @@ struct stage_options {
     /// results. Its slot goes on with the next item, and waits only if the queue has no place for the result
     /// (`slot_times::wait_turn`). So with a capacity of several times the concurrency, a slow item does not
     /// hold up the other slots. A slot that begins to wait passes the slots that wait with earlier results:
-    /// with thousands of slots, give the queue a place for each. If each result holds an object of a pool,
-    /// the pool needs an object for each slot and each place of the queue: else an item without an object
-    /// would wait for later items' results, which wait for this item.
+    /// with thousands of slots, give the queue several places for each. If each result holds an object of a
+    /// pool, the pool needs an object for each slot and each place of the queue: else an item without an
+    /// object would wait for later items' results, which wait for this item.
     weir::output_order output_order = weir::output_order::completion;
 
     /// The capacity of the queue behind the stage, in items, at least 1.
