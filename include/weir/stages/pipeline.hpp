@@ -156,16 +156,16 @@ class pipeline {
     }
 
     /// Prints the names of the stages, with the concurrency if that is not 1:
-    /// `src | decode[4] | aggregate | sink`.
+    /// `src | decode[4] | aggregate | sink`. A width of the stream applies to the whole text; the stream's
+    /// locale and format of numbers do not matter.
     friend std::ostream& operator<<(std::ostream& out, const pipeline& p) {
-        const char* before = "";
+        std::string text;
         const auto print = [&](const stage_options& each) {
-            out << before << each.name;
-            if (each.concurrency != 1) out << '[' << each.concurrency << ']';
-            before = " | ";
+            text += (text.empty() ? "" : " | ") + each.name;
+            if (each.concurrency != 1) text += "[" + std::to_string(each.concurrency) + "]";
         };
         each_options(p, print);
-        return out;
+        return out << text;
     }
 
     // Calls `function` with the options of each stage, and of the stages nested in it, such as branches.

@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <iomanip>
+#include <locale>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -204,6 +206,18 @@ TEST_CASE("a place is counted from the source on, once there is one; a name that
     std::ostringstream more;
     more << (weir::source({1}) | weir::pipe(plus_1) | list | weir::sink());
     CHECK(more.str() == "src | pipe#1 | pipe#2 | pipe#3 | sink");
+}
+
+TEST_CASE("a pipeline prints one text, whatever the stream's locale and format") {
+    struct grouping : std::numpunct<char> {
+        char do_thousands_sep() const override { return '.'; }
+        std::string do_grouping() const override { return "\3"; }
+    };
+    const auto part = weir::pipe(plus_1, {.name = "f", .concurrency = 1234}) | weir::sink();
+    std::ostringstream out;
+    out.imbue(std::locale(out.getloc(), new grouping));
+    out << std::hex << std::showbase << std::setw(16) << part;
+    CHECK(out.str() == "  f[1234] | sink");
 }
 
 TEST_CASE("asking for a stage that isn't there lists those that are") {
