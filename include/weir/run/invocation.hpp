@@ -110,7 +110,8 @@ class invocation {
 /// also called when a source finds the end of an epoch or of the stream. Override some of the functions.
 ///
 /// Errors:  an exception from `before` or `after` fails the item, like one from the function; an exception
-///          from `stage_begins` or `stage_ends` stops the run, as a failure of the stage.
+///          from `stage_begins` or `stage_ends` stops the run, as a failure of the stage; after one from
+///          `stage_begins`, no stage takes an item.
 /// Threads: `stage_begins`: the thread that starts the run; others: the stage's threads, several at once.
 /// Cost:    two or three readings of the clock for each invocation. The time of a hook counts as
 ///          `slot_times::overhead`, not as task time.

@@ -64,13 +64,13 @@ WEIR_INLINE void run_core<Policy>::start() {
     for (auto& stage : stages_) stage->begin(now);
     if (this->consumer() != nullptr) this->consumer()->begin(now);
     if (!this->main_executor().traits().exclusive) the_registry->add(*this);  // after everything has begun
+    if (!announced) cancel();  // before the stages start, so that none begins with an item
     // With later_stages_first, later stages start first, so that no earlier stage runs before them.
     const std::size_t n = stages_.size();
     const bool last_first = this->options_.later_stages_first;
     for (std::size_t i = 0; i < n; ++i) stages_[last_first ? n - 1 - i : i]->start();
     if (reporter_) reporter_->start(this->main_executor(), nullptr, *this);
     if (profiling_) profiling_->start(this->main_executor(), nullptr, *this);
-    if (!announced) cancel();
     if (this->options_.stop.stop_possible()) on_stop_.emplace(this->options_.stop, cancel_run{this});
 }
 

@@ -4,8 +4,10 @@
 #include "support/catch.hpp"
 #include "support/items.hpp"
 
+#include <weir/executor/executor.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
+#include <weir/measure/stats.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/async_generator.hpp>
@@ -16,6 +18,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -26,6 +29,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -384,6 +388,49 @@ TEST_CASE("a hook that throws when a stage begins stops the run before anything 
     CHECK(pulled == 0);
     // Told of the end is who was told of the beginning.
     CHECK(hooks.book() == lines{"a: begins", "b: begins", "a: ends"});
+}
+
+namespace {
+
+// Each posted coroutine runs on a thread of its own, and has suspended when `post` returns.
+class prompt final : public weir::executor {
+  public:
+    prompt() : executor({.parallelism = 8, .has_threads = true}) {}
+    ~prompt() override { users().abort_if_any(); }
+    void post(std::coroutine_handle<> h) noexcept override {
+        std::thread([this, h] { resume(h); }).join();
+    }
+    void add(weir::timer& t) noexcept override { post(t.waiter()); }
+    void cancel(weir::timer&) noexcept override {}
+    bool drive(flag&, weir::time_point) override { return false; }
+};
+
+}  // namespace
+
+TEST_CASE("after a hook that throws when a stage begins, no stage calls a function, however soon it starts") {
+    prompt at_once;
+    const auto hook = std::make_shared<scribe>("");
+    hook->throws_at = {"begins f"};
+    int calls = 0;
+    const auto source = [&]() -> std::optional<int> { return ++calls; };
+    const auto f = [&](int n) { return ++calls, n; };
+    auto run = (weir::source(source) | weir::pipe(f, {.name = "f"}) | weir::aggregate(2) |
+                weir::disaggregate() | weir::pipe(f, {.name = "g", .concurrency = 2}) | weir::sink())
+                   .start(at_once, {.hooks = {hook}});
+    const auto end = take_until_failure(run);
+    CHECK(end.taken.empty());
+    REQUIRE(end.failed != nullptr);
+    CHECK(end.failed->stage() == "f");
+    CHECK(run.outcome() == weir::run_outcome::failed);
+    run.stop();
+    CHECK(calls == 0);
+    CHECK(*hook->book == lines{"begins src", "begins f", "ends src"});
+    const weir::pipeline_stats s = run.stats();
+    for (const auto& stage : s.stages) {
+        CHECK(stage.num_tasks == 0);
+        CHECK(stage.times().total() == stage.elapsed * static_cast<int>(stage.per_slot.size()));
+    }
+    for (const auto& queue : s.channels) CHECK((queue.num_put == 0 && queue.num_discarded == 0));
 }
 
 TEST_CASE("a hook that throws when a stage ends fails the run behind all items") {
