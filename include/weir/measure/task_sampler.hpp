@@ -15,6 +15,7 @@
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint8_t, std::uint32_t, std::uint64_t
 #include <mutex>    // for std::lock_guard
+#include <new>      // for std::bad_alloc
 #include <string>   // for std::to_string
 
 namespace weir::detail {
@@ -32,11 +33,14 @@ class task_sampler {
   public:
     // The sample has at most `most` elements; at most `most` + 1 if `most` is even. Errors: std::bad_alloc.
     task_sampler(std::size_t most, std::uint64_t seed) : most_((most + 2) / 2 * 2), seed_(seed) {
-        if (most_ > kept_.tasks.max_size()) {
+        try {
+            if (most_ > kept_.tasks.max_size()) throw std::bad_alloc();
+            kept_.tasks.reserve(most_);
+        } catch (const std::bad_alloc&) {
+            if (most < memory_shortage::many) throw;
             throw memory_shortage("no memory for a recording of " + std::to_string(most) +
                                   " invocations; 1000 are enough for predictions");
         }
-        kept_.tasks.reserve(most_);
     }
 
     // Called before the first invocation, with the instant from which `task_sample::at` counts.

@@ -5,6 +5,7 @@
 
 #include <weir/run/invocation.hpp>
 
+#include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
 
 #include <utility>  // for std::move
@@ -13,7 +14,7 @@ namespace weir {
 
 WEIR_INLINE time_limit_exceeded::time_limit_exceeded(duration limit)
     : std::runtime_error("weir: an invocation took longer than its stage's time limit of " +
-                         std::to_string(limit.count()) + " ns"),
+                         units::time(limit)),
       limit_(limit) {}
 
 namespace detail {

@@ -91,6 +91,7 @@ class run_context : public detached_task_owner {
     }
 
     static void refuse_unless(bool is_valid, const stage_options& options, const char* problem);
+    static void check_time_limit(const stage_options& options);
 
     // Counts the failures of all stages without a limit of their own.
     failure_counter& failure_counts() noexcept { return failure_counts_; }

@@ -44,6 +44,11 @@ WEIR_INLINE void run_context::refuse_unless(bool is_valid, const stage_options& 
     if (!is_valid) throw std::invalid_argument("weir: stage '" + options.name + "' " + problem);
 }
 
+WEIR_INLINE void run_context::check_time_limit(const stage_options& options) {
+    refuse_unless(options.time_limit >= duration(0), options,
+                  "has a negative time limit; 0 means that there is none");
+}
+
 WEIR_INLINE void run_context::add_progress(std::uint64_t first, std::shared_ptr<progress_listener> progress) {
     if (progress_ && first != first_epoch_) {
         throw std::invalid_argument("weir: the sources of this run begin with epochs " +

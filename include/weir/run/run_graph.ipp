@@ -16,6 +16,7 @@ template <class Policy>
 WEIR_INLINE void run_graph<Policy>::merge_sink(const stage_options& options, queue_id last,
                                                std::size_t capacity_of_last) {
     check_capacity(options);
+    check_time_limit(options);
     last_ = indexes_of({last}).front();
     sink_.emplace(options, capacity_of_last);
     memory_shortage::with_prefix(stage(options), [&] {

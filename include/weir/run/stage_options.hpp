@@ -64,7 +64,8 @@ struct stage_options {
     /// How long one invocation may take; 0: no limit. An invocation that reaches the limit fails with
     /// `time_limit_exceeded`, and its result, if any, is dropped. At the limit, awaited operations end with
     /// `stopped` (whose documentation lists them), and `invocation::stop` is stopped, for other operations.
-    /// The slot continues when the function has ended.
+    /// The slot continues when the function has ended. Without effect on other stages than `pipe`, `filter`,
+    /// `traverse`, `batch_slots` and `for_each`.
     duration time_limit = duration(0);
 
     /// For a function from a batch to a batch: element k of the result is made of element k of the argument,

@@ -138,6 +138,7 @@ WEIR_INLINE worker_set<Policy>::worker_set(run_context& run, const stage_options
                                "has no slot to work in; give it .concurrency = 1 or more");
     run_context::refuse_unless(!was_negative(options.concurrency), options,
                                "was given a negative concurrency; give it .concurrency = 1 or more");
+    run_context::check_time_limit(options);
     run_context::refuse_unless(run.main_executor().traits().exclusive || !executor_.traits().exclusive,
                                options,
                                "names an executor that runs everything by itself (virtual time), and the run "

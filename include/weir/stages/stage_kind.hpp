@@ -224,8 +224,6 @@ class function_stage : public stage_kind<C, D, Policy> {
                    channel<C, Policy>& in, typename base::output_queue& out)
         : base(run, kind, options, &in, &out), given_(std::forward<G>(f)), limit_(options.time_limit) {
         if constexpr (!Policy::statistics) detail::measure_nothing(given_);
-        run_context::refuse_unless(limit_ >= duration(0), options,
-                                   "has a negative time limit; 0 means that there is none");
     }
 
     bool is_resizable() const noexcept override { return true; }

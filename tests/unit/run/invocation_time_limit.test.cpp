@@ -9,7 +9,9 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_time.hpp>
+#include <weir/stages/aggregate.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>
@@ -58,7 +60,7 @@ struct told {
     }
 };
 
-const std::string too_long = "weir: an invocation took longer than its stage's time limit of 10000000 ns";
+const std::string too_long = "weir: an invocation took longer than its stage's time limit of 10.0 ms";
 
 // Notes that a function has been left.
 class left_by {
@@ -386,6 +388,25 @@ TEST_CASE("a limit that can't be is refused at the start") {
         "weir: stage 'limited' gives many items for one, at the pace of the next stage: it can't have a time "
         "limit");
     CHECK(start(deaf, {.time_limit = duration::max()}).empty());
+}
+
+TEST_CASE("a negative limit is refused at the start, also by stages that have no use for a limit") {
+    const auto message_for = [](const std::string& stage) {
+        virtual_time time;
+        auto pipeline = weir::source({1}) | weir::aggregate(2, {.name = "batch"}) |
+                        weir::disaggregate({.name = "items"}) | weir::sink(1);
+        pipeline.options(stage).time_limit = -1s;
+        return message_of([&] { static_cast<void>(pipeline.start(time)); });
+    };
+    for (const std::string stage : {"src", "batch", "items", "sink"}) {
+        CHECK(message_for(stage) ==
+              "weir: stage '" + stage + "' has a negative time limit; 0 means that there is none");
+    }
+}
+
+TEST_CASE("the error tells the limit in the units of reports") {
+    CHECK(std::string(weir::time_limit_exceeded(3s).what()) ==
+          "weir: an invocation took longer than its stage's time limit of 3.0 s");
 }
 
 TEST_CASE("on a pool functions are asked to stop, and none is left behind") {
