@@ -232,8 +232,10 @@ class any_channel : public channel_puts<Policy> {
     // ---- under the whole_lock -------------------------------------------------------------------------
 
     void close_locked(wakes& woken) noexcept;
-    // Moves all items to `discarded`, also the early items (see `put_order`). The caller destroys the items
-    // after it unlocks the channel. Returns the number of the last item, plus 1.
+    // Moves all items to `discarded`, also the early items (see `put_order`), and counts the items as
+    // discarded, except the early ones. If this makes room in the run's limit in bytes, stores that limit in
+    // `woken`. The caller destroys the items after it unlocks the channel. Returns the number of the last
+    // item, plus 1.
     std::uint64_t discard(ring& discarded, wakes& woken) noexcept;
     bool drains_puts_ = false;       // closed for new puts only
     std::size_t sink_capacity_ = 0;  // the part of the capacity for a merged sink and its queue; 0: no sink

@@ -151,7 +151,7 @@ class [[nodiscard("the block goes back at once")]] lease {
         return block_ == nullptr ? std::span<std::byte>() : std::span(block_, size_);
     }
 
-    /// Keeps only the first bytes. \param size  in bytes, at most `bytes().size()`.
+    /// Keeps only the first bytes. \param size  in bytes; if not below `bytes().size()`, nothing changes.
     void resize(std::size_t size) noexcept { size_ = weir::detail::smaller(size, size_); }
 
     /// Queues a copy of `bytes()` to device memory. The block goes back to its pool when the copy is done.

@@ -175,7 +175,7 @@ class stream {
         }
     stream(context& gpu, const Ref& borrowed) : stream(gpu, borrowed.get()) {}
 
-    [[nodiscard]] cudaStream_t get() const noexcept { return shared_->get(); }  ///< to queue work with
+    [[nodiscard]] cudaStream_t get() const noexcept { return shared_->get(); }  ///< null without a device
 
     /// \returns  awaitable of nothing: waits for all work that is queued before the `co_await`.
     /// Suspends: until the work is done; not in a context without a device.

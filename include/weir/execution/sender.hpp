@@ -246,12 +246,14 @@ auto make_sender_of(A&& a, executor* on) {
 /// \returns  a sender that can be connected once, as an rvalue. It completes with the result of `co_await`,
 ///           or with a `std::exception_ptr`.
 /// Threads:  runs and completes on the executor of weir to which the starting thread belongs. If the thread
-///           belongs to none, on the thread on which a `channel` would resume a coroutine of another library.
-/// Stops:    a stop by the receiver's stop token acts as the stop of a run: a wait for a sleep, a channel or
-///           Asio ends, and the sender completes as stopped. If an operation has ended before, such as a get
-///           that has an item, the sender completes with its result, also under `stop_when`. A race of
-///           several senders (`exec::when_any`) drops the results of the losers: to race operations that move
-///           items, use `select` in one sender.
+///           belongs to none, on the thread of weir that coroutines of other libraries share: see Resumes of
+///           `channel`.
+/// Stops:    a stop request of the receiver's stop token acts as a stop of a run: a wait for a sleep, a
+///           channel or Asio ends, and the sender completes as stopped. If the awaited operation was done
+///           before the request, such as a get that has an item, the sender completes with the operation's
+///           result. This also holds for a request by `stop_when`. A race of several senders
+///           (`exec::when_any`) drops the results of the losers: to race operations that move items, use
+///           `select` in one sender.
 /// Errors:   the exceptions of `co_await`; `forked_error`.
 /// Lifetime: the executor, and the objects to which a function refers, outlive the operation.
 /// Cost:     one allocation when the sender is connected, in addition to those of the task.

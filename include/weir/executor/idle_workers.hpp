@@ -223,8 +223,7 @@ class basic_idle_workers {
     }
 
     // The watcher has found a coroutine, or is surplus, and becomes active. If another worker is active and
-    // one sleeps, the sleeper becomes the watcher. Otherwise the watch is free, and the caller has to `call`
-    // if there is work for a sleeper.
+    // one sleeps, the sleeper becomes the watcher. Else the watch is free: if work waits, call `call`.
     void leave() noexcept {
         {
             std::lock_guard guard(lock_);
@@ -241,7 +240,8 @@ class basic_idle_workers {
         sleepers_.notify_one();
     }
 
-    // The pool is over: `sleep` returns `by_the_end` from now on.
+    // The pool is over: wakes all sleepers. From now on `sleep` returns `by_the_end`, except to a sleeper
+    // that was chosen as the watcher.
     void close() noexcept {
         {
             std::lock_guard guard(lock_);

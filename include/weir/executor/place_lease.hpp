@@ -24,9 +24,9 @@ class lease_policy {
   public:
     // `one_processor`: the process has one processor, so a vacant place costs nothing. `one_worker`: the pool
     // has one worker. If both are false, the limits for a step and a visit are lower: idle workers should
-    // steal all coroutines but the shortest, and a consumer that posts to its vacant place wakes no idle
-    // worker. (Stages of 5 us, two workers, a consumer that takes 0.3 us an item: 4.6 us an item without
-    // leases; 6.0 with a limit of 2 us a step.)
+    // steal all coroutines but the shortest. And a coroutine that the consumer posts to the vacant place
+    // between two visits waits there, as the post wakes no idle worker. (Stages of 5 us, two workers, a
+    // consumer that takes 0.3 us an item: 4.6 us an item without leases; 6.0 with a limit of 2 us a step.)
     explicit lease_policy(bool one_processor, bool one_worker = true) noexcept
         : one_processor_(one_processor), longest_mean_step_(one_processor || one_worker ? 2'000 : 150),
           longest_visit_(one_processor || one_worker ? 50'000 : 25'000) {}
@@ -191,9 +191,10 @@ class basic_place_lease {
         return true;
     }
 
-    // Sleeps, then takes the place back: when it was returned; or when it is vacant, and either there was no
-    // visit since the end of the last nap, or `is_needed()` returns true. `nap_of(longest)`: the length of
-    // the next nap, at most `longest`.
+    // Naps, for `first_nap` to `last_nap` ns, and looks at the place after each nap. Takes the place back if
+    // the guest has returned the place. Takes a vacant place back if `is_needed()` returns true; from the
+    // second nap on, also if there was no visit during the nap. `nap_of(longest)`: the length of the next
+    // nap, at most `longest`.
     template <class IsNeeded, class NapOf>
     void stand_by(IsNeeded is_needed, NapOf nap_of) noexcept {
         std::uint64_t seen = 0;

@@ -232,9 +232,9 @@ class polled_source : public pollable {
                                                          : promised_.load(std::memory_order_relaxed) + grace;
     }
 
-    // Nothing is pending. The guard sleeps until it is woken, or for `limit` ns (negative: no limit); but if
-    // `expect` was called since the last `rest`, the guard only naps once: another operation may follow, and
-    // then needs no system call.
+    // Nothing is pending. The guard sleeps until it is woken, or for `limit` ns (negative: no limit). But if
+    // `expect` was called since the last `rest`, the guard sleeps once, for at most `longest_nap_`: another
+    // operation may follow, and then needs no system call.
     void rest(std::int64_t limit) noexcept {
         if (asked_.exchange(false, std::memory_order_seq_cst)) {
             guard_.wait(limit < 0 ? longest_nap_ : smaller(limit, longest_nap_));

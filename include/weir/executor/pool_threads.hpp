@@ -101,7 +101,7 @@ class basic_pool_threads {
         fill(i, work);
     }
 
-    // The number of places without, and with extra ones. relaxed: nothing else depends on them
+    // `asked`: places without the extra ones. `wanted`: with these; 0 after `dismiss`. relaxed: only counts
     unsigned asked() const noexcept { return asked_.load(std::memory_order_relaxed); }
     unsigned wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
     bool wants(unsigned i) const noexcept { return i < wanted_.load(std::memory_order_seq_cst); }

@@ -140,8 +140,9 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     static constexpr std::int64_t spin = 20'000;  // ns of searching before the first nap
     static constexpr int most_misses = 100;       // searches of a guest in a row that find nothing
 
-    // Per thread: its pool, and the worker that the thread is now. `here` null: the thread is no worker now,
-    // because another thread has replaced it, or because it lends its place.
+    // Per thread: its pool, and the worker that the thread is now. `here` null: the thread is no worker now.
+    // The thread never was one, has ended as one, was replaced by another thread, lends its place, or is a
+    // consumer between two visits.
     struct place final : detail::thread_place {
         worker* here = nullptr;
         basic_thread_pool* of = nullptr;

@@ -26,7 +26,8 @@ template <class Platform>
 WEIR_INLINE basic_thread_pool<Platform>::~basic_thread_pool() {
     place& mine = current();
     if (mine.of == this && mine.is_guest && detail::process_end::has_begun()) {
-        // A function on top of this consumer has called std::exit: the consumer never comes back.
+        // This thread is a consumer that runs, as a guest, a function that has called std::exit: the consumer
+        // never continues.
         static_cast<void>(mine.leave());
         idle_.expect(-1);
         mine.of = nullptr;

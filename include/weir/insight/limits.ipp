@@ -39,7 +39,6 @@ struct state_shares {
           joins(stage.kind == "merge" || stage.kind == "zip") {}
     double busy() const noexcept { return share_of_time(times.busy(), present); }
     double in_order() const noexcept { return joins ? 0 : share_of_time(times.wait_turn, present); }
-
     slot_times times;
     duration present;
     bool joins;  // its slots wait for the turn of their inputs, and hold no result back
@@ -132,9 +131,11 @@ WEIR_INLINE duration time_with_thread(const pipeline_stats& stats) {
     return sum;
 }
 
-// \returns why more threads don't help; none if they may help, or if figures lack. `processors`: nearly all
-// are busy; or they work for at most 3/4 of the time in which functions have a thread, as threads are
-// preempted. `blocking`, only if `lacks_threads`: at most 3/4 with few preemptions, or less than 1/10.
+// \returns why more threads don't help; none if more threads may help, or if figures lack. The use is the
+// processor time divided by the time in which functions have a thread. Preemptions are many if they explain,
+// with 10 ms each, at least half of the time with a thread, but without a processor. `processors`: at least
+// 90 % of the processors are busy; or the use is 1/10 to 3/4, and preemptions are many. `blocking`, only if
+// `lacks_threads`: the use is at most 3/4, and preemptions are not many; or the use is below 1/10.
 WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
     constexpr double nearly_all = 0.9;
     constexpr double most = 0.75;
@@ -184,7 +185,6 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
     constexpr double often = 0.3;
     constexpr double for_a_turn = 0.1;  // of a stage's time: its slots wait for a turn, or for a thread
     constexpr std::uint64_t fewest_items = 20;
-
     visible_limit found;
     const auto says = [&found](limit_cause cause, std::string_view stage,
                                std::initializer_list<std::string_view> why) {

@@ -50,7 +50,8 @@ namespace detail {
 // 3 % for log-normal times.
 double mean_rate(const prediction& p) noexcept;
 
-// The same as weir::calibrated. `today`: the prediction of the run with its own settings.
+// The same as weir::calibrated. `today`: the prediction that `predict` returns for the settings of `from`,
+// with the same `options`.
 recording calibrated(recording from, const prediction& today, predict_options options);
 
 }  // namespace detail

@@ -26,7 +26,7 @@ enum class stage_role {
     consumer,      ///< takes the items out of the pipeline; the last stage
 };
 
-/// The settings of one stage that a prediction can change.
+/// The settings of one stage. A prediction can change all of them except `name` and `role`.
 struct stage_settings {
     std::string name;                        ///< see `stage_options::name`; `consumer` for the consumer
     stage_role role = stage_role::function;  ///< what the stage does

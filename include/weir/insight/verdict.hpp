@@ -57,9 +57,11 @@ namespace detail {
 // The cause that a change of this kind would remove.
 limit_cause cause_of(change_kind kind) noexcept;
 
-// Replaces the cause of a verdict by the reason behind it, if the statistics show a reason: see deeper_limit.
-// `v.change` remains; but if the reason is `limit_cause::processors`, it becomes the change to a faster
-// function of the stage that needs most processor time, or none.
+// Replaces the cause, the stage and the sentence of a verdict by the reason behind the cause, if the
+// statistics show a reason: see deeper_limit. `v.change` remains, unless the new cause is
+// `limit_cause::processors`. Then `v.change` becomes the change in `result` to a faster function of the new
+// `v.stage`, the stage whose functions have threads for the longest time. If `result` lacks this change,
+// `v.change` is none. `v.gain` and `v.lost` become those of the new `v.change`.
 void look_deeper(verdict& v, const pipeline_stats& stats, const what_if_result& result,
                  const recording& from);
 

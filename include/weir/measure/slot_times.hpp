@@ -242,7 +242,8 @@ inline constexpr auto states_in_reports = std::to_array<state_in_reports>({
      "38;5;240", "#9aa1a9"},
 });
 
-// The elements of `states_in_reports` in the order of `slot_state`, which is that of the members.
+// The elements of `states_in_reports` in the order of `slot_state`, which is the order of the members of
+// `slot_times`.
 inline constexpr auto states_by_number = [] {
     std::array<state_in_reports, slot_states> all{};
     for (const state_in_reports& each : states_in_reports) all[static_cast<std::size_t>(each.state)] = each;

@@ -94,7 +94,7 @@ class slot_trail {
 
     // The slot got a traced item: number `number` of the queue.
     virtual void came(std::uint32_t queue, std::uint64_t number, std::uint64_t tag) noexcept = 0;
-    // The function is called with this item. `item`, `epoch`: its number and its epoch.
+    // The function is called with this item. `item`, `epoch`: the item's number and epoch.
     virtual void begin(std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept = 0;
     // As begin(), for an item that begins in this stage, for which `came` is not called.
     virtual void begin_new(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch,
@@ -118,7 +118,9 @@ class slot_trail {
                        std::int64_t now) noexcept = 0;
 
     // For stages that combine items: the stage makes an output from all kept items and, if `with_current`,
-    // the current one. Returns the tag of the output; 0: not traced.
+    // the current item. `item`, `epoch`: as in `begin`; used if no visit has begun. Returns the tag of the
+    // output: that of the first kept item, or else of the current item; 0: not traced. From then on, no item
+    // is kept.
     virtual std::uint64_t gives(bool with_current, std::uint64_t item, std::uint64_t epoch,
                                 std::int64_t now) noexcept = 0;
     bool has_kept() const noexcept { return num_kept_ != 0; }

@@ -37,7 +37,7 @@ class basic_biased_lock {
     basic_biased_lock& operator=(const basic_biased_lock&) = delete;
 
     // Reserves the lock for the calling thread, if the platform has heavy fences. Called before any thread
-    // uses the lock; so relaxed.
+    // uses the lock. relaxed: the program orders the store when it passes the lock's object to other threads
     void reserve() noexcept {
         if (Platform::has_heavy_fence()) owner_.store(record::acquire(), std::memory_order_relaxed);
     }

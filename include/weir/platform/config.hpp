@@ -28,8 +28,8 @@
 #error "weir: this compiler has no C++20 coroutines; use g++ 12, clang 16 or later"
 #endif
 
-// g++ 12 itself does not warn of the coroutines that it miscompiles. This note appears once in each
-// translation unit, and -Werror does not turn it into an error. Which compilers miscompile which form:
+// g++ 11 and 12 do not warn of the coroutines that they miscompile. The note below appears once in each
+// translation unit, and -Werror does not turn the note into an error. Which compilers miscompile which form:
 // tests/compilers/canaries/versions.md.
 #if defined(__GNUC__) && __GNUC__ < 13 && !defined(__clang__) && !defined(__CUDA_ARCH__) && \
     !defined(WEIR_NO_COROUTINE_WARNING)

@@ -137,8 +137,8 @@ class registry {
         unlink(one);
     }
 
-    // Called after a fork by the child's only thread: forgets all objects, as threads that don't exist here
-    // may hold their locks. So relaxed.
+    // Called after a fork by the child's only thread. Forgets all objects, and accesses none of them: threads
+    // of the parent may have held the locks of the objects. relaxed: the child has no other thread
     void forget_all() noexcept {
         new (&lock_) standard_platform::mutex;
         ++era_;

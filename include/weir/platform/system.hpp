@@ -283,7 +283,7 @@ inline bool register_heavy_fence() noexcept {
 }
 
 // A full fence on every running thread of the process. Takes 0.1 us, or 1.5 us if another thread runs. False:
-// the call failed; a sandbox that was entered after the registration may forbid the call.
+// the system has no such call, or forbids the call, as a sandbox may that was entered after the registration.
 inline bool heavy_fence() noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
     return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;

@@ -24,8 +24,8 @@ namespace weir::detail {
 // The content of a file; empty if the file can't be read.
 std::string text_of_file(const std::string& name);
 
-// The CPU quota of this process by Linux control groups, in processors, rounded up as in Rust and Go; 0: no
-// limit. The minimum over its group and all parent groups. `root`: a prefix of all paths, for tests.
+// The CPU quota of this process by Linux control groups, in processors, rounded up; 0: no limit. The minimum
+// over the process's group and all parent groups. `root`: a prefix of all paths, for tests.
 class cgroup_quota {
   public:
     static unsigned read(const std::string& root);

@@ -96,8 +96,8 @@ struct alignas(64) basic_thread_record {
   private:
     typename Platform::template atomic<std::uint64_t> operations_{0};
 
-    // The following members are for watchdogs; channel operations don't use them. They are on another cache
-    // line.
+    // The following members are for watchdogs, and are on another cache line. A channel operation changes
+    // these members only if the operation blocks its thread: see `basic_blocked_thread`.
     alignas(64) typename Platform::template atomic<const void*> serves_{nullptr};
     typename Platform::template atomic<bool> in_use_{true};
     mutable basic_spin_lock<Platform> block_lock_;  // guards the next 3 members

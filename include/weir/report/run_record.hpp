@@ -80,9 +80,9 @@ struct stage_on_rank {
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
 
-    /// The time of an invocation for which the function runs or awaits. If no invocation has ended, the time
-    /// so far counts as that of one invocation.
-    /// \returns `times.busy()` divided by the number of invocations, in nanoseconds; 0 without a slot.
+    /// The average time of an invocation for which the function runs or awaits. The time of invocations that
+    /// have not ended counts, too. If none has ended, the time so far counts as that of one invocation.
+    /// \returns `times.busy()` divided by `num_tasks`, in nanoseconds; 0 without a slot.
     [[nodiscard]] double work() const noexcept;
 
     [[nodiscard]] friend bool operator==(const stage_on_rank&, const stage_on_rank&) = default;

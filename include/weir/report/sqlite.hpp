@@ -225,7 +225,8 @@ class sqlite_report : public run_report {
     void enqueue(const pipeline_stats& one);
 
     // Writes all queued laps and failures in one transaction. Returns false if another connection has locked
-    // the file for longer than `wait`; then the laps and failures stay in their queues.
+    // the file for longer than `wait`, which is the limit of each of up to three statements. Errors: those of
+    // `sqlite_file`. After false or an error, the laps and failures stay in their queues.
     bool write(duration wait);
     written insert_all();
     void insert_lap(const written& before, const pipeline_stats& one);

@@ -117,7 +117,7 @@ class svg_graph {
             edges.push_back({q.from, q.to.value_or(view.num_stages())});
         return edges;
     }
-    // The graph in words, for readers who do not see it.
+    // The graph in words, for readers who do not see it. Ends after some 4000 bytes.
     [[nodiscard]] std::string description() const;
     // The room on each side of the boxes. In a graph with boxes side by side, names of branches need more.
     [[nodiscard]] long side() const { return is_narrow() ? margin : margin + 92; }

@@ -63,8 +63,8 @@ class priority_lanes final : detail::detached_task_owner {
         void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
         time_point now() const noexcept override { return all_.base_->now(); }
         std::size_t parallelism() const noexcept override { return all_.base_->parallelism(); }
-        // Called by a thread that blocks. If a pump (see below) runs on this thread, one more pump works
-        // meanwhile, unless memory lacks.
+        // Called by a thread that blocks. If a pump (see below) runs on this thread, another pump works in
+        // the place of this pump meanwhile, unless memory lacks.
         WEIR_INLINE bool drive(flag& done, time_point limit) override;
 
         bool run_one();
@@ -77,8 +77,8 @@ class priority_lanes final : detail::detached_task_owner {
         priority_lanes& all_;
     };
 
-    // A coroutine that runs the coroutines of the lanes; one for each thread of the executor, and more while
-    // pumps block. Never ends.
+    // A coroutine that runs the coroutines of the lanes. The number of pumps is that of the executor's
+    // threads, plus the largest number of pumps that were blocked at once. Never ends.
     static detail::detached_task<void> pump(priority_lanes& all);
     void ended() noexcept override { std::terminate(); }  // an exception left a coroutine, and so the pump
 
@@ -107,8 +107,9 @@ class priority_lanes final : detail::detached_task_owner {
     void add(detail::basic_inbox<>& waiting, std::coroutine_handle<> h) noexcept;
 
     bool has_lane(const executor* ex) const noexcept;
-    // A coroutine that a pump runs begins to block, or continues. `pump_blocks` adds a pump, unless memory
-    // lacks, so that as many pumps work as the executor has threads.
+    // Called when a coroutine that a pump runs begins to block, or continues. `pump_blocks` adds a pump if
+    // fewer unblocked pumps are left than the executor has threads, unless memory lacks. Pumps are never
+    // removed.
     void pump_blocks() noexcept;
     void pump_goes_on() noexcept;
 

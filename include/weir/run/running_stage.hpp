@@ -146,11 +146,12 @@ class running_stage : public worker_set<Policy> {
     }
 
   private:
-    // Figures of copies to a device. Any thread, at any time.
+    // Figures of copies to a device; none for a stage that copies nothing. Any thread, at any time.
     virtual std::optional<transfer_stats> transfers() const { return std::nullopt; }
-    // Figures of items that the function added to its own stage. Any thread, at any time.
+    // Figures of items that the function added to its own stage; none for a stage whose function can't add.
+    // Any thread, at any time.
     virtual std::optional<added_stats> added() const { return std::nullopt; }
-    // Of a source that awaits: see `stage_stats::awaits_others`.
+    // Of a source that awaits: see `stage_stats::awaits_others`. None for other stages.
     virtual std::optional<bool> awaits_others() const { return std::nullopt; }
 
     WEIR_NOINLINE void end_overhead(slot& me) const noexcept {

@@ -54,8 +54,9 @@ struct stage_options {
     /// The capacity of the queue behind the stage, in items, at least 1.
     std::size_t capacity = 2;
 
-    /// A second limit of the queue behind the stage, in bytes; 0: none. See `item_size`. The limits of a
-    /// sink's queue and of the queue before the sink are added, and apply to both queues together.
+    /// A second limit of the queue behind the stage, in bytes; 0: none. See `item_size`. The limits of the
+    /// queues before and behind a sink are added, and the sum applies to both queues together: so a limit of
+    /// only one of the two limits both.
     std::size_t max_bytes = 0;
 
     /// How many items may fail; one more stops the run. Not set: failures count towards the run's limit.
@@ -118,7 +119,7 @@ struct run_options {
 
     /// The length of a lap by the executor's clock. From the start on, the run is divided into laps, and the
     /// statistics of each lap are reported. 0: laps of a second if there are `reports`; else those of
-    /// `run_defaults::lap`; else none.
+    /// `run_defaults::lap`, if the run calls `run_defaults::on_lap`; else none.
     duration lap = duration(0);
 
     /// The maximum number of single invocations, chosen at random from the whole run, that the run keeps for

@@ -164,9 +164,11 @@ class explorer {
 ///                  A scenario must not use other clocks, threads or random numbers than those of the world,
 ///                  so that the decisions determine its course.
 /// \returns how many schedules and steps were run.
-/// Errors: `schedule_failure` for the first schedule that fails, shortened as far as possible;
-///         `std::invalid_argument` for `schedules` or `depth` of 0, for negative numbers, for a `replay` that
-///         is no schedule, and if no scenario used its world.
+/// Errors: `schedule_failure` for the first schedule that fails. The schedule is shortened, by at most
+///         `explore_options::attempts_to_shrink` attempts. A `replay` is not shortened, nor is a schedule
+///         whose decisions give another outcome the second time. `std::invalid_argument` for `schedules` or
+///         `depth` of 0, for negative numbers, for a `replay` or a `WEIR_SEED` of another form, and, without
+///         a `replay`, if no scenario used its world.
 ///         Environment variables, with values from a failure's message: with `WEIR_SEED`, each `explore` runs
 ///         only the schedule of this seed (for `strategy::priorities`, first the first-come, first-served
 ///         one), except for `strategy::exhaustive`; with `WEIR_SCHEDULE`, only this schedule.

@@ -70,8 +70,8 @@ class decisions {
     // Chooses one of `n` options and returns its index; `n` is at least 1.
     std::size_t choose(std::size_t n);
 
-    // Chooses one of several coroutines and the scenario's thread, each identified by an address, and returns
-    // its index in `options`, which is not empty.
+    // Chooses what continues: a ready coroutine, or the scenario's thread. `options`: the addresses of those
+    // that can continue, at least one. Returns the index in `options` of the chosen one.
     std::size_t choose(std::span<void* const> options);
 
     const std::vector<decision>& made() const noexcept { return made_; }

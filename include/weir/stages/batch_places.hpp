@@ -60,12 +60,11 @@ class open_batch {
     std::size_t filled_ = 0;
 };
 
-// The form of a batch, and whether a batch that is not full at the end of an epoch, or of the input, is
-// dropped.
+// The parameters of a batch: see `batch_shape` and `batch_slots_options`.
 struct batch_form {
-    std::size_t places;
-    std::size_t elements;
-    bool drop_last;
+    std::size_t places;    // the number of items in a full batch
+    std::size_t elements;  // the number of array elements in each place
+    bool drop_last;        // whether a batch that is not full at the end of an epoch or the input is dropped
 };
 
 // A request of a slot, and the answer of `place_rule`.

@@ -64,8 +64,8 @@ class kept_options : public stage_options {
     kept_options& operator=(kept_options&& other) noexcept;
     ~kept_options();
 
-    // The default name is `class_name`, or, if that is empty, `kind`, the kind of the stage, with the stage's
-    // place: "pipe#3". Both arguments live as long as the program.
+    // If `given.name` is empty, the name becomes `class_name`; or, if that is empty, too, `kind`, the kind of
+    // the stage, with the stage's place: "pipe#3". Both texts live as long as the program.
     kept_options(stage_options&& given, std::string_view kind, std::string_view class_name = {});
     // For a stage that calls a function: a class `Function` with a name gives the default name.
     template <class Function>

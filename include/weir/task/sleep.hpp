@@ -50,7 +50,8 @@ class sleep_operation {
         return true;
     }
 
-    // True: the time has passed. False: the stop token ended the sleep. Errors: `stopped` if `env.ends` did.
+    // True: the time has passed. False: the timer was cancelled, and a stop of `stop_` is requested by now.
+    // Errors: `stopped` if the timer was cancelled without such a request: `env.ends` has ended the sleep.
     bool await_resume() {
         on_stop_.reset();  // waits for a callback that runs right now
         on_end_.reset();
