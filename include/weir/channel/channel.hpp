@@ -16,6 +16,7 @@
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
+#include <memory>       // for std::addressof
 #include <optional>     // for std::nullopt
 #include <span>         // for std::span
 #include <string>       // for std::string
@@ -194,7 +195,7 @@ class channel final : detail::any_channel<Policy>,
     channel_status try_put(T&& item) {
         if (this->put_unawaited(item)) return channel_status::success;
         locked_change locked(*this);
-        const detail::outcome result = this->offer(&item, nullptr, locked.woken());
+        const detail::outcome result = this->offer(std::addressof(item), nullptr, locked.woken());
         return result == detail::outcome::done     ? channel_status::success
                : result == detail::outcome::closed ? channel_status::closed
                                                    : channel_status::full;
@@ -222,7 +223,7 @@ class channel final : detail::any_channel<Policy>,
     /// Errors: `deadlock_error` on virtual time, if nothing can run any more; `forked_error` in a forked
     ///         process if the executor is a pool of the parent. The item did not go in then.
     channel_status blocking_put(T&& item, duration max_wait = (duration::max)()) {
-        const detail::outcome result = base::block(core::side::put, &item, max_wait);
+        const detail::outcome result = base::block(core::side::put, std::addressof(item), max_wait);
         return result == detail::outcome::done        ? channel_status::success
                : result == detail::outcome::timed_out ? channel_status::timed_out
                                                       : channel_status::closed;
@@ -274,7 +275,6 @@ class channel final : detail::any_channel<Policy>,
 
     /// Sets a limit in bytes beside the capacity, by `item_size`; 0, the default: no limit. An item
     /// larger than the limit goes in when the channel is empty. May be changed while the channel is in use.
-    ///
     /// Errors: `std::invalid_argument` for a negative number that was converted to `std::size_t`.
     /// Cost: with a limit every operation takes both locks, and computes the size of its item.
     void set_max_bytes(std::size_t bytes) { base::set_max_bytes(bytes); }

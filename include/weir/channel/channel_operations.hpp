@@ -12,6 +12,7 @@
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
+#include <memory>       // for std::addressof
 #include <optional>     // for std::optional
 #include <span>         // for std::span
 #include <type_traits>  // for std::is_constructible_v, std::is_nothrow_move_assignable_v
@@ -30,14 +31,14 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
   public:
     explicit put_operation(Channel& channel, T& item, typename base::slot_type* measured = nullptr,
                            Stop stop = {}) noexcept
-        : base(detail::base_of(channel), &item, measured, std::move(stop)) {}
+        : base(detail::base_of(channel), std::addressof(item), measured, std::move(stop)) {}
     // For a slot (a worker of a stage), which reuses the awaitable: `next` sets the item before each await.
     explicit put_operation(typename base::slot_type& measured) noexcept : base(measured) {}
     // NOLINTNEXTLINE(modernize-use-equals-default): a defaulted one would not be inlined
     WEIR_ALWAYS_INLINE ~put_operation() {}
 
     WEIR_ALWAYS_INLINE void next(T& item, Channel& channel) noexcept {
-        this->restart(detail::base_of(channel), &item);
+        this->restart(detail::base_of(channel), std::addressof(item));
     }
 
     WEIR_ALWAYS_INLINE bool await_ready() noexcept { return moves_at_once(); }

@@ -58,8 +58,8 @@ class [[nodiscard]] get_result {
     [[nodiscard]] T& operator*() & noexcept { return *item_; }
     [[nodiscard]] const T& operator*() const& noexcept { return *item_; }
     [[nodiscard]] T&& operator*() && noexcept { return *std::move(item_); }
-    [[nodiscard]] T* operator->() noexcept { return &*item_; }
-    [[nodiscard]] const T* operator->() const noexcept { return &*item_; }
+    [[nodiscard]] T* operator->() noexcept { return item_.operator->(); }
+    [[nodiscard]] const T* operator->() const noexcept { return item_.operator->(); }
 
     /// The item. Lifetime: that of this object.
     /// Errors: `std::logic_error` that names the status if there is no item.

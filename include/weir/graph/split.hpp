@@ -19,7 +19,7 @@
 
 #include <cstddef>          // for std::size_t
 #include <exception>        // for std::exception_ptr
-#include <memory>           // for std::make_shared, std::shared_ptr
+#include <memory>           // for std::addressof, std::make_shared, std::shared_ptr
 #include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <stdexcept>        // for std::length_error
@@ -109,7 +109,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
     D* next_result(iteration& it) noexcept {
         if (this->run_.may_give_up()) it.whole.reset();
         if (!it.whole) this->acknowledge_drop(std::move(it.record.about));
-        return it.whole ? &*it.whole : nullptr;
+        return detail::pointer_to(it.whole);
     }
     bool tolerates_failure(const iteration&) const noexcept { return true; }
     void acknowledge(iteration& it) noexcept { this->acknowledge_drop(std::move(it.record.about)); }
@@ -153,7 +153,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
             std::size_t k = 0;
             for (Batch& some : parts[i]) {
                 for (element& each : some) {
-                    if (k < record.places[i].size()) found[record.places[i][k]] = &each;
+                    if (k < record.places[i].size()) found[record.places[i][k]] = std::addressof(each);
                     ++k;
                 }
             }

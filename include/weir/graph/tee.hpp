@@ -110,7 +110,7 @@ class running_tee : public stage_kind<C, C, Policy> {
     // Puts first the copy, if there is one, into the side, then the item into the main way.
     C* next_result(iteration& it) noexcept {
         it.result_is_item = !it.copy || std::exchange(it.was_copy_put, true);
-        return it.result_is_item ? it.item : &*it.copy;
+        return it.result_is_item ? it.item : detail::pointer_to(it.copy);
     }
     bool is_last_result(const iteration& it) const noexcept { return it.result_is_item; }
     queue& output_for(const iteration& it) noexcept { return it.result_is_item ? *this->out_ : side_; }

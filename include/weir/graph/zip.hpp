@@ -74,7 +74,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
     bool counts_as_task(const iteration& it) const noexcept {
         return it.row && !epoch_item_traits<D>::is_mark(*it.row);
     }
-    D* next_result(iteration& it) noexcept { return it.row ? &*it.row : nullptr; }
+    D* next_result(iteration& it) noexcept { return detail::pointer_to(it.row); }
     // Cancels all inputs: their remaining items have no partners.
     void close_input(slot&) noexcept {
         std::apply([](auto*... each) { (each->cancel(), ...); }, in_);

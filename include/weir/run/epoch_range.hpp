@@ -30,7 +30,7 @@ class item_iterator {
     using pointer = value_type*;
 
     [[nodiscard]] value_type& operator*() const noexcept { return *item_; }
-    [[nodiscard]] value_type* operator->() const noexcept { return &*item_; }
+    [[nodiscard]] value_type* operator->() const noexcept { return item_.operator->(); }
     item_iterator& operator++() {
         item_.reset();  // before the wait: the next item may need a block of a pool that this item holds
         if (std::optional<value_type> next = items_->get()) item_.emplace(*std::move(next));

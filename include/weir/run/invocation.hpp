@@ -12,7 +12,7 @@
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint64_t
 #include <exception>    // for std::exception_ptr
-#include <memory>       // for std::shared_ptr
+#include <memory>       // for std::addressof, std::shared_ptr
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument, std::runtime_error
 #include <string>       // for std::string
@@ -35,7 +35,7 @@ class any_item {
   public:
     any_item() noexcept = default;
     template <class T>
-    explicit any_item(const T& item) noexcept : item_(&item), type_(&type_mark<T>) {}
+    explicit any_item(const T& item) noexcept : item_(std::addressof(item)), type_(&type_mark<T>) {}
 
     template <class T>
     const T* as() const noexcept {

@@ -83,7 +83,7 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     any_item result_for_hooks(iteration& it) const noexcept {
         return it.value && !it.is_end ? any_item(std::as_const(it.value->value())) : any_item();
     }
-    D* next_result(iteration& it) noexcept { return it.value ? &*it.value : nullptr; }
+    D* next_result(iteration& it) noexcept { return detail::pointer_to(it.value); }
     bool is_finished(const iteration& it) const noexcept {
         if (!it.is_end) return !it.value;
         return left_ == 0 || record_.empty() || this->run_.has_failed();

@@ -69,7 +69,7 @@ class running_pipe : public ordered_function<Given, call_signature<Call, C>, C, 
     }
     D* next_result(iteration& it) noexcept {
         if constexpr (!is_epoch_item<C>) {
-            return it.value ? &*it.value : nullptr;
+            return detail::pointer_to(it.value);
         } else if (it.place.mark) {
             return &it.result.emplace(D::end_of_epoch(it.place.epoch));
         } else if (it.value) {
@@ -150,7 +150,7 @@ class running_expansion : public ordered_function<Given, call_signature<Call, C>
         if constexpr (is_epoch_item<C>) {
             return &it.result.emplace(base::item_traits::carry(*it.value, it.item_provenance.share()));
         } else {
-            return &*it.value;
+            return detail::pointer_to(it.value);
         }
     }
     bool is_last_result(const iteration&) const noexcept { return false; }

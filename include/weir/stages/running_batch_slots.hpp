@@ -129,7 +129,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
             }
         }
     }
-    D* next_result(iteration& it) noexcept { return it.result ? &*it.result : nullptr; }
+    D* next_result(iteration& it) noexcept { return detail::pointer_to(it.result); }
     bool is_last_result(const iteration&) const noexcept { return false; }
     bool is_finished(const iteration& it) const noexcept { return it.input_ended; }
 

@@ -96,7 +96,7 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
         using made = epoch_item_traits<Out>;
         return it.value && !made::is_mark(*it.value) ? any_item(made::value_of(*it.value)) : any_item();
     }
-    Out* next_result(iteration& it) noexcept { return it.value ? &*it.value : nullptr; }
+    Out* next_result(iteration& it) noexcept { return detail::pointer_to(it.value); }
     bool is_finished(const iteration& it) const noexcept { return !it.value; }
     void close_input(typename base::slot&) noexcept {
         if constexpr (requires { items_.end(); }) items_.end();

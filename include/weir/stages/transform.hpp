@@ -119,7 +119,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             }
         }
         it.gave_any = it.gave_any || result(it);
-        return result(it) ? &*result(it) : nullptr;
+        return detail::pointer_to(result(it));
     }
     bool is_last_result(const iteration& it) const noexcept {
         if constexpr (!pops) {
