@@ -55,11 +55,14 @@ unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept;
 ///     for (auto& file : files) group.spawn(index(file));
 ///     co_await group.join();
 ///
-/// `spawn` and `join` are those of the standard's `counting_scope` (P3149); `fork` is an addition. There is
-/// no `request_stop`, for which each wait of a task would pay: give the tasks a stop token.
+/// `spawn` and `join` are those of the standard's `counting_scope` (P3149), but for the threads that may call
+/// them; `fork` is an addition. There is no `request_stop`, for which each wait of a task would pay: give the
+/// tasks a stop token.
 ///
 /// Errors:   `join` throws the first exception of a task, after all tasks have ended.
-/// Threads:  `spawn`, `fork` and `join` from one at a time; the tasks run on any thread of the executor.
+/// Threads:  `spawn`, `fork` and `join` from one at a time; the tasks run on any thread of the executor. Where
+///           all coroutines run on one thread, tasks of the group may call `spawn` and `fork` as well, also
+///           during a `join`. On several threads, a task that starts others makes a group for them.
 /// Stops:    a task of a group that was made in a stage's function counts as work of that stage: a wait for
 ///           the stage's own run is an error there, see `run_control::stop`.
 /// Lifetime: the destructor waits for tasks that were not joined, as after an exception between `spawn` and
@@ -98,13 +101,13 @@ class task_group final : detail::task_join {
         return fork_operation(*this, std::move(t));
     }
 
-    /// Waits until all tasks that were started so far have ended.
+    /// Waits until all tasks have ended: those started before, and those that tasks start during the wait.
     ///
     /// \returns  awaitable of void.
     /// Suspends: unless all have ended. Resumes: on the awaiter's executor. A coroutine of another library
     ///           resumes on the executor that its promise names, or on a thread of weir: see `channel`.
-    /// Errors:   the exception of the task that failed first; the others are dropped. `forked_error` in a
-    ///           forked process if the group's executor is a pool of the parent.
+    /// Errors:   the exception of the task that failed first since the last `join`; the others are dropped.
+    ///           `forked_error` in a forked process if the group's executor is a pool of the parent.
     [[nodiscard("co_await this, or nobody waits for the tasks")]] auto join() noexcept {
         return join_operation(*this);
     }
@@ -181,8 +184,9 @@ class task_group final : detail::task_join {
     std::coroutine_handle<> start(task<>&& t, std::coroutine_handle<> forker = {}) noexcept;
 
     // The value from which the ends of tasks count `unfinished_` down before a join: so large that they never
-    // reach 0. A join subtracts `unjoined - spawned_`: the number of tasks that have not ended remains.
-    static constexpr std::int64_t unjoined = std::int64_t{1} << 62;
+    // reach 0. A join subtracts `unjoined - spawned_`: the number of tasks that have not ended remains. During
+    // the join `spawned_` is negative, and `unfinished_` counts the tasks that are started.
+    static constexpr std::int64_t unjoined = std::int64_t{1} << 61;
 
     // Called at the end of each task: keeps the task's exception, destroys the task's frame, and counts the
     // end. The last end wakes the waiter of the join, if a join has begun. Returns the coroutine that the
@@ -204,7 +208,8 @@ class task_group final : detail::task_join {
         // task: `unfinished_` needn't count the end of the task.
         detail::own_forks* const forks = begun ? here->forks_of(&*executor_) : nullptr;
         if (forks != nullptr && forks->take_back(forker)) {
-            --spawned_;
+            if (--spawned_ < 0) [[unlikely]]
+                count_during_join(-1);
             return here->next(forker);
         }
         // acq_rel; pairs with itself and with begin_join(): the thread of the last end sees what all tasks
@@ -217,6 +222,10 @@ class task_group final : detail::task_join {
 
     void keep(std::exception_ptr error) noexcept;
 
+    // Adds to `unfinished_` during a join. Called by a task of the group before the task's own end is counted:
+    // so `unfinished_` doesn't become 0. relaxed: the count of that end orders what the task did
+    void count_during_join(std::int64_t n) noexcept { unfinished_.fetch_add(n, std::memory_order_relaxed); }
+
     // A join begins: makes `unfinished_` the number of tasks that have not ended. False: all have ended.
     bool begin_join() noexcept;
 
@@ -227,10 +236,8 @@ class task_group final : detail::task_join {
     void report_errors() noexcept;
 
     // Whether the destructor needn't wait. True also if a join waits and can't succeed: a `deadlock_error`
-    // has ended that wait. relaxed: only a `begin_join` before this call makes the number so small
-    bool is_joined() const noexcept {
-        return spawned_ == 0 || unfinished_.load(std::memory_order_relaxed) <= spawned_;
-    }
+    // has ended that wait.
+    bool is_joined() const noexcept { return spawned_ <= 0; }
 
     // Called when all tasks have ended. relaxed: so no other thread uses the number
     void joined() {
@@ -242,7 +249,8 @@ class task_group final : detail::task_join {
 
     detail::executor_use executor_;
     const detail::work_of_starter work_;
-    std::int64_t spawned_ = 0;  // tasks since the last join, but those that `unfinished_` needn't count
+    // Tasks since the last join, but those that `unfinished_` needn't count; negative during a join.
+    std::int64_t spawned_ = 0;
     detail::standard_platform::atomic<std::int64_t> unfinished_{unjoined};
     std::coroutine_handle<> awaiter_;
     executor* awaiter_executor_ = nullptr;

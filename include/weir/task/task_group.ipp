@@ -50,7 +50,8 @@ WEIR_INLINE bool task_group::fork_operation::await_ready() const {
 }
 
 WEIR_INLINE std::coroutine_handle<> task_group::start(task<>&& t, std::coroutine_handle<> forker) noexcept {
-    ++spawned_;
+    if (++spawned_ < 0) [[unlikely]]
+        count_during_join(1);
     const std::coroutine_handle<> handle =
         detail::joined_task_ref<void>(t).start(*this, *executor_, work_.ends(), forker);
     detail::joined_task_ref<void>::release(t);
@@ -65,6 +66,7 @@ WEIR_INLINE void task_group::keep(std::exception_ptr error) noexcept {
 
 WEIR_INLINE bool task_group::begin_join() noexcept {
     const std::int64_t rest = unjoined - spawned_;
+    spawned_ = -unjoined;  // before the tasks can wake the waiter, which may destroy the group
     // acq_rel; pairs with task_ended(): the thread that counts down to 0 sees what all tasks did
     return unfinished_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
 }

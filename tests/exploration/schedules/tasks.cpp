@@ -169,7 +169,7 @@ void a_part_throws(world& w) {
     book.settle(left);
 }
 
-// Tasks of a group, some of which throw.
+// Tasks of a group, some of which throw. One task starts another, before the join or during it.
 void a_group(world& w) {
     ledger book;
     {
@@ -180,13 +180,22 @@ void a_group(world& w) {
             co_await schedules::idle(here, steps);
             throw std::runtime_error("failed");
         };
+        const auto start = [](world& here, weir::task_group& group, task<> other) -> task<> {
+            const std::size_t steps = here.draw(4);
+            co_await schedules::idle(here, steps);
+            if (steps % 2 == 0) {
+                group.spawn(std::move(other));
+            } else {
+                co_await group.fork(std::move(other));
+            }
+        };
         const auto whole = [](world& here, ledger& b, queue& into, consumer& by, std::size_t& all,
-                              task<> fails) -> task<> {
+                              task<> fails, const auto& starts) -> task<> {
             weir::task_group group(here);
             group.spawn(produce(b, into, 0, all, duration(0)));
             co_await group.fork(produce(b, into, 1, all, duration(0)));
             group.spawn(std::move(fails));
-            group.spawn(consume(by, into, duration(0)));
+            group.spawn(starts(here, group, consume(by, into, duration(0))));
             bool thrown = false;
             try {
                 co_await group.join();
@@ -196,7 +205,7 @@ void a_group(world& w) {
             b.check(thrown, "the group's error is thrown when all have ended");
             b.check(all == 0 && into.size() == 0, "the join waits for all");
         };
-        weir::sync_wait(w, whole(w, book, c, to, open, fail(w, w.draw(6))));
+        weir::sync_wait(w, whole(w, book, c, to, open, fail(w, w.draw(6)), start));
     }
     book.settle();
 }

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -266,6 +267,91 @@ TEST_CASE("tasks of a group wait for each other") {
     std::atomic<int> sum{0};
     sync_wait(pool, body::run(pool, sum));
     CHECK(sum == 8 * 4'950);
+}
+
+namespace {
+
+// Starts two tasks of the same group after a wait, and so on; all but the innermost wait once more at the end.
+task<> grow(task_group& group, bool forks, int& ended, int depth) {
+    co_await weir::yield();
+    if (depth > 0) {
+        for (int i = 0; i < 2; ++i) {
+            task<> child = grow(group, forks, ended, depth - 1);
+            if (forks) {
+                co_await group.fork(std::move(child));
+            } else {
+                group.spawn(std::move(child));
+            }
+        }
+        co_await weir::yield();
+    }
+    ++ended;
+}
+
+// As above, without waits: where a fork finds its task ended, it was in effect an await of the task.
+task<> fork_at_once(task_group& group, int& ended, int depth) {
+    for (int i = 0; i < 2 && depth > 0; ++i) co_await group.fork(fork_at_once(group, ended, depth - 1));
+    ++ended;
+}
+
+}  // namespace
+
+TEST_CASE("a join waits for the tasks that tasks of the group start during the join") {
+    const bool forks = GENERATE(false, true);
+    CAPTURE(forks);
+    weir::run_loop loop;
+    weir::virtual_time time;
+    weir::thread_pool pool(1);
+    weir::blocking_pool blocking(1);
+    for (weir::executor* const ex : std::initializer_list<weir::executor*>{&loop, &time, &pool, &blocking}) {
+        int ended = 0;
+        int when_joined = 0;
+        const auto owner = [&]() -> task<> {
+            task_group group(*ex);
+            for (int round = 0; round < 2; ++round) {
+                group.spawn(grow(group, forks, ended, 3));
+                co_await group.join();
+                when_joined += std::exchange(ended, 0);
+            }
+        };
+        sync_wait(*ex, owner());
+        CHECK(when_joined == 2 * 15);
+    }
+}
+
+TEST_CASE("a join ends though forks during the join were in effect awaits of their tasks") {
+    weir::run_loop loop;
+    weir::virtual_time time;
+    weir::thread_pool pool(1);
+    for (weir::executor* const ex : std::initializer_list<weir::executor*>{&time, &loop, &pool}) {
+        int ended = 0;
+        const auto late = [&](task_group& group) -> task<> {
+            co_await weir::yield();
+            co_await fork_at_once(group, ended, 4);
+        };
+        const auto owner = [&]() -> task<> {
+            task_group group(*ex);
+            co_await group.fork(fork_at_once(group, ended, 4));
+            group.spawn(late(group));
+            co_await group.join();
+        };
+        sync_wait(*ex, owner());
+        CHECK(ended == 2 * 31);
+    }
+}
+
+TEST_CASE("the destructor of a group waits for the tasks that tasks of the group start meanwhile") {
+    const bool forks = GENERATE(false, true);
+    weir::run_loop loop;
+    weir::virtual_time time;
+    for (weir::executor* const ex : std::initializer_list<weir::executor*>{&loop, &time}) {
+        int ended = 0;
+        {
+            task_group group(*ex);
+            group.spawn(grow(group, forks, ended, 3));
+        }
+        CHECK(ended == 15);
+    }
 }
 
 TEST_CASE("tasks of a group that wait for ever are reported as a deadlock") {
