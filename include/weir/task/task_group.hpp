@@ -60,9 +60,9 @@ unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept;
 /// tasks a stop token.
 ///
 /// Errors:   `join` throws the first exception of a task, after all tasks have ended.
-/// Threads:  `spawn`, `fork` and `join` from one at a time; the tasks run on any thread of the executor. Where
-///           all coroutines run on one thread, tasks of the group may call `spawn` and `fork` as well, also
-///           during a `join`. On several threads, a task that starts others makes a group for them.
+/// Threads:  `spawn`, `fork` and `join` from one at a time; the tasks run on any thread of the executor.
+///           Where all coroutines run on one thread, tasks of the group may call `spawn` and `fork` as well,
+///           also during a `join`. On several threads, a task that starts others makes a group for them.
 /// Stops:    a task of a group that was made in a stage's function counts as work of that stage: a wait for
 ///           the stage's own run is an error there, see `run_control::stop`.
 /// Lifetime: the destructor waits for tasks that were not joined, as after an exception between `spawn` and
@@ -184,8 +184,8 @@ class task_group final : detail::task_join {
     std::coroutine_handle<> start(task<>&& t, std::coroutine_handle<> forker = {}) noexcept;
 
     // The value from which the ends of tasks count `unfinished_` down before a join: so large that they never
-    // reach 0. A join subtracts `unjoined - spawned_`: the number of tasks that have not ended remains. During
-    // the join `spawned_` is negative, and `unfinished_` counts the tasks that are started.
+    // reach 0. A join subtracts `unjoined - spawned_`: the number of tasks that have not ended remains.
+    // During the join `spawned_` is negative, and `unfinished_` counts the tasks that are started.
     static constexpr std::int64_t unjoined = std::int64_t{1} << 61;
 
     // Called at the end of each task: keeps the task's exception, destroys the task's frame, and counts the
@@ -222,8 +222,8 @@ class task_group final : detail::task_join {
 
     void keep(std::exception_ptr error) noexcept;
 
-    // Adds to `unfinished_` during a join. Called by a task of the group before the task's own end is counted:
-    // so `unfinished_` doesn't become 0. relaxed: the count of that end orders what the task did
+    // Adds to `unfinished_` during a join. Called by a task of the group before the task's own end is
+    // counted: so `unfinished_` doesn't become 0. relaxed: the count of that end orders what the task did
     void count_during_join(std::int64_t n) noexcept { unfinished_.fetch_add(n, std::memory_order_relaxed); }
 
     // A join begins: makes `unfinished_` the number of tasks that have not ended. False: all have ended.
