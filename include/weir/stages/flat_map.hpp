@@ -186,7 +186,7 @@ struct disaggregate_stage : transform_stage<disaggregate_stage> {
 ///         but the elements of one item keep their order. No element overtakes the end of an epoch.
 /// Errors: as for a `pipe`; elements given before an exception stay in the pipeline. `std::invalid_argument`
 ///         at the start of a run for `output_order::input`, or a time limit.
-/// Cost:   one allocation an item. Elements are put one by one.
+/// Cost:   the frame of a coroutine for each item, whose memory is reused. Elements are put one by one.
 template <class Function>
 [[nodiscard]] auto flat_map(Function&& function, stage_options options = {}) {
     return detail::pipe_of<Function>("flat_map",

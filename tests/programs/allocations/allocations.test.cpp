@@ -15,6 +15,8 @@
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/recorder.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/sampling/sampler.hpp>
+#include <weir/stages/epochs.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -330,6 +332,20 @@ TEST_CASE("merging, routing, zipping, copying, mixing and filtering allocate not
                                               weir::branch("odd", weir::pipe(next, {.concurrency = 2}))) |
                                   weir::sink(3)) == 0);
     CHECK(allocations_of_pipeline(numbers() | weir::shuffle(50, 1) | weir::sink(3)) == 0);
+}
+
+TEST_CASE("a draw that a checkpoint counts takes one allocation, and an invocation with a time limit two") {
+    if (!weir::detail::pools_frames) return;
+    weir::virtual_time time;
+    auto drawn = (weir::source(weir::draws(weir::sampler({.size = warm_up + counted}), 1)) | weir::sink(3))
+                     .start(time);
+    CHECK(allocations_of(drawn) <= counted);
+    auto without = (weir::source(weir::draws(weir::sampler({.size = 1 + warm_up + counted}), 1)) |
+                    weir::skip(1) | weir::sink(3))
+                       .start(time);  // has no checkpoint
+    CHECK(allocations_of(without) == 0);
+    auto limited = (numbers() | weir::pipe(next, {.time_limit = 1s}) | weir::sink(3)).start(time);
+    CHECK(allocations_of(limited) <= 2 * counted);
 }
 
 TEST_CASE("of a batch only its vector is allocated") {
