@@ -98,7 +98,7 @@ class basic_stop_state {
     // Whether a request was made or can be made. The order of the reads: when the last source is seen to be
     // gone, its request is seen, too (acquire; pairs with remove_source()).
     bool possible() const noexcept {
-        return requested() || sources_.load(std::memory_order_acquire) != 0 || requested();
+        return requested() || sources_.load(std::memory_order_acquire) != 0 || possible_without_sources();
     }
 
     // Requests the stop: runs all callbacks on this thread, one after another, none under the lock. A
@@ -156,6 +156,8 @@ class basic_stop_state {
     }
 
   private:
+    virtual bool possible_without_sources() const noexcept { return requested(); }
+
     void unlink(node& n) noexcept {
         (n.previous_ == nullptr ? first_ : n.previous_->next_) = n.next_;
         if (n.next_ != nullptr) n.next_->previous_ = n.previous_;
@@ -214,11 +216,16 @@ struct std_stop_callback {
 #endif
 
 // The state of tokens that were made from a std::stop_token: requests a stop when a stop is requested there.
+// Has no source of its own.
 class forwarded_stop_state final : public basic_stop_state<> {
   public:
-    explicit forwarded_stop_state(const std_stop_token& from) : on_stop_(from, forward{this}) {}
+    explicit forwarded_stop_state(const std_stop_token& from) : from_(from), on_stop_(from, forward{this}) {
+        this->remove_source();
+    }
 
   private:
+    bool possible_without_sources() const noexcept override { return from_.stop_possible(); }
+
     struct forward {
         forwarded_stop_state* to;
         // The last token may be destroyed during the request, on this thread; or just now on another thread,
@@ -229,6 +236,7 @@ class forwarded_stop_state final : public basic_stop_state<> {
             to->request();
         }
     };
+    const std_stop_token from_;
     const std_stop_callback<forward> on_stop_;
 };
 

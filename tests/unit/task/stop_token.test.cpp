@@ -346,6 +346,22 @@ TEST_CASE("a std::stop_token without a source makes a stop token without one") {
     CHECK_FALSE(stop_token(left).stop_possible());
 }
 
+TEST_CASE(
+    "no stop is possible when the last source of the std::stop_token is gone, unless one was requested") {
+    const bool requests = GENERATE(false, true);
+    stop_token token;
+    {
+        std::stop_source there;
+        token = there.get_token();
+        const std::stop_source other = there;
+        CHECK(token.stop_possible());
+        if (requests) there.request_stop();
+        CHECK(token.stop_possible());
+    }
+    CHECK(token.stop_possible() == requests);
+    CHECK(token.stop_requested() == requests);
+}
+
 TEST_CASE("tokens that were made from a std::stop_token may go before the stop, during it, and after it") {
     std::stop_source there;
     {
