@@ -152,8 +152,8 @@ class channel final : detail::any_channel<Policy>,
 
     /// Takes the next item, waiting while the channel is empty.
     ///
-    /// \returns awaitable of `optional<T>`: empty when the channel is closed and drained, or when the
-    ///          wait was stopped. A stop never loses an item: an item that was handed over is returned.
+    /// \returns awaitable of `optional<T>`: empty when the channel is closed and drained, or when `stop`
+    ///          ended the wait. A stop never loses an item: an item that was handed over is returned.
     [[nodiscard("co_await this, or nothing is got")]] auto get() {
         return detail::get_operation<channel>(*this);
     }

@@ -100,7 +100,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     using typename base::wake_up;
 
     // The state of one thread: its pool, its number in the pool, and whether it holds its place. `is_here`
-    // false: another thread has taken the place, or the pool was destroyed on this thread.
+    // false: the thread never had a place, another thread has taken it, or the pool was destroyed on this
+    // thread.
     struct place final : detail::thread_place {
         basic_blocking_pool* of = nullptr;
         unsigned number = 0;

@@ -16,7 +16,7 @@ namespace weir::detail {
 
 // At most one idle worker is the watcher: it searches for work, and naps between searches: 50 us to 1 ms
 // while another worker is active, else until the next timer or poll. The other idle workers sleep until one
-// of them is made the watcher. (Go's `sysmon` thread has the same task.)
+// of them is made the watcher. (Go's `sysmon` thread has a similar task.)
 //
 // So a worker that puts a coroutine into its own queue need not wake a thread while there is a watcher: the
 // watcher finds the coroutine after one nap at most. A hand-over between two coroutines of one worker needs

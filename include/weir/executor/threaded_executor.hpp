@@ -147,7 +147,8 @@ class threaded_executor : public executor {
 
     // Called by the thread that works as number `place` and is about to block: another thread takes over the
     // place. `expect` counts both threads until the blocked one comes back and becomes a spare, which waits
-    // until the place needs a thread again. False: no thread could be started (reported once).
+    // until the place needs a thread again. False: no thread could be started, or `on_start` threw. The first
+    // of these errors that is a `std::exception` is printed.
     bool leave_place(unsigned place) noexcept {
         expect(1);
         try {

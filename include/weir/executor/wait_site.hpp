@@ -77,7 +77,7 @@ class wait_site : public registered {
 
   private:
     inline static constinit standard_platform::atomic<std::uint64_t> serials_{0};
-    // relaxed: a unique number; nothing else depends on it
+    // relaxed: only has to be unique
     const std::uint64_t serial_ = 1 + serials_.fetch_add(1, std::memory_order_relaxed);
 };
 

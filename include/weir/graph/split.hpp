@@ -105,7 +105,8 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
         assemble(it, parts);
     }
-    // Returns the joined batch. Null after a stop request, because a branch may have given up some elements.
+    // Returns the joined batch. Null if no branch gave an element; and after a stop request, because a branch
+    // may have given up some elements.
     D* next_result(iteration& it) noexcept {
         if (this->run_.may_give_up()) it.whole.reset();
         if (!it.whole) this->acknowledge_drop(std::move(it.record.about));

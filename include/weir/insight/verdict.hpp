@@ -25,9 +25,12 @@ struct verdict {
 };
 
 /// Judges the result of `what_if`, a list of changes with their predicted gains. The cause is that of the
-/// change with the greatest gain; `limit_cause::balanced` if this gain is below 5 %. `verdict::change` is
-/// that change, or one that is easier to make, with the same cause and most of the gain; none for `balanced`.
-/// `verdict::sure` is the share of `predict_options::resamples` with this cause; 1 without resamples.
+/// change with the greatest gain; `limit_cause::balanced` if this gain is below 5 %. Of changes with nearly
+/// the same gain (within 1 %), a change to a stage counts first, and one to queues or batches last.
+/// `verdict::change` is that change, or one that is easier to make, with the same cause and most of the gain;
+/// none for `balanced`. `verdict::sure` is the share of `predict_options::resamples` in which a change with
+/// this cause brings most, or nearly as much; for `balanced`, in which no change brings 7 %. Without
+/// resamples, `verdict::sure` is 1.
 ///
 /// \param from  the recording that the result was made from.
 /// \returns the verdict. `verdict::cause` is `limit_cause::unsure` if `verdict::sure` is below 0.6, or if the

@@ -248,7 +248,7 @@ struct pipeline_stats {
     std::vector<stage_stats> stages;      ///< in the order in which items pass: source ... sink; branches
                                           ///< one after the other
     std::vector<channel_stats> channels;  ///< the queues between the stages: see `stage_stats::outputs`
-    std::optional<process_stats> process = std::nullopt;  ///< none on virtual time, or without statistics
+    std::optional<process_stats> process = std::nullopt;  ///< none: virtual time, no statistics, unknown
     /// For how long nothing has moved at the snapshot: no item came or went, and no slot changed its state. 0
     /// while a thread runs a stage's function, for however long; a function that awaits does not count as
     /// moving. 0 if the run is paused, over, or without statistics. A get by the consumer that leaves items

@@ -146,8 +146,9 @@ class registry {
         first_ = last_ = nullptr;
     }
 
-    // Visits all objects of type T in the order in which they were added. Only for a registry whose objects
-    // one thread uses: takes no lock, and loads with relaxed.
+    // Visits all objects of type T in the order in which they were added. Takes no lock: only for a registry
+    // whose objects one thread uses, and for `reader`, which holds the lock. relaxed: only tells whether
+    // there are new objects, and take_new() loads them
     template <class T, class Function>
     void each(Function function) {
         if (new_.load(std::memory_order_relaxed) != nullptr) take_new();

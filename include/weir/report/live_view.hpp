@@ -73,8 +73,9 @@ struct live_view_options {
     /// The number of items, if it is known. Then the view shows the time left.
     std::optional<std::uint64_t> total = std::nullopt;
     /// The stage whose finished items, failed ones included, count as progress: the stage that reads files,
-    /// for example, if the run gives batches. Empty: the items that reach the end of the pipeline count,
-    /// whether the consumer has taken them or not.
+    /// for example, if the run gives batches. Of several stages with this name, the first; without one, the
+    /// run has no view, and `set_report_warning` tells why. Empty: the items that reach the end of the
+    /// pipeline count, whether the consumer has taken them or not.
     std::string counted = {};
     /// The number of the file descriptor to draw on: 1 is stdout, 2 stderr.
     int file = 2;

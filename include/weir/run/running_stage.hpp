@@ -151,7 +151,7 @@ class running_stage : public worker_set<Policy> {
     // Figures of items that the function added to its own stage; none for a stage whose function can't add.
     // Any thread, at any time.
     virtual std::optional<added_stats> added() const { return std::nullopt; }
-    // Of a source that awaits: see `stage_stats::awaits_others`. None for other stages.
+    // See `stage_stats::awaits_others`. None for a source that does not await, and for other stages.
     virtual std::optional<bool> awaits_others() const { return std::nullopt; }
 
     WEIR_NOINLINE void end_overhead(slot& me) const noexcept {
