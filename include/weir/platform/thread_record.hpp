@@ -70,7 +70,7 @@ struct alignas(64) basic_thread_record {
 
     // Called after a fork by the child's only thread. Unlocks the list of free records, and the `block_lock_`
     // of each record. The records of the other threads count as unused from then on. They are never reused,
-    // because the biased locks that those threads held stay held for ever. relaxed: the child has no other thread
+    // because the biased locks that those threads held stay held for ever. relaxed: there is one thread
     static void forget_others() noexcept {
         records().lock.unlock();
         each([](basic_thread_record& r) {
