@@ -24,7 +24,9 @@
 namespace weir {
 
 /// What ended a run. The first cause counts: a run that is stopped after its failure was recorded has failed;
-/// a run that fails while it is being stopped was stopped.
+/// a run that fails while it is being stopped was stopped, and its consumer gets the failure all the same. A
+/// failure is recorded after `run_options::on_failure` has returned: a stop that this function requests comes
+/// first.
 enum class run_outcome : std::uint8_t {
     running,   ///< not ended; also if all work is done and no consumer has seen the end yet
     finished,  ///< a consumer has seen the end of the stream; or all stages of a `run<void>` have ended
@@ -69,7 +71,8 @@ class pipeline_failure : public std::runtime_error {
     [[nodiscard]] std::exception_ptr original() const noexcept { return failures_.front().error; }
 
     /// \returns the failure that stopped the run, then others that came before the consumer got this
-    ///          exception: beyond a limit, or of a hook or callback. 16 at most.
+    ///          exception: beyond a limit, or of a hook or callback. 16 at most. If `on_failure` threw, the
+    ///          failure that it was called with, also one within the limit, comes before the exception.
     [[nodiscard]] const std::vector<failure>& failures() const noexcept { return failures_; }
 
   private:

@@ -34,8 +34,9 @@ namespace weir {
 ///           destroyed; when the stop token of its options is stopped; or by a failure.
 /// Errors:   a failure that stopped the run is thrown as `pipeline_failure`, once, in place of the next item,
 ///           after all results that were finished before the failure. One of several consumers gets the
-///           exception; the others see the end. If memory lacks for the exception, the call throws
-///           `std::bad_alloc`, and the next call throws the failure.
+///           exception; the others see the end. A stop before the failure, also by `on_failure`, makes the
+///           `outcome` that of a stop, and the failure is thrown all the same. If memory lacks for the
+///           exception, the call throws `std::bad_alloc`, and the next call throws the failure.
 ///           `deadlock_error` from blocking calls on virtual time, if no coroutine can continue.
 ///           `forked_error` in a forked child of the process that has the run's threads; `stop`,
 ///           `request_stop` and the destructor do nothing there. `std::logic_error` if the run was moved

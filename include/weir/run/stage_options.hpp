@@ -90,7 +90,8 @@ struct run_options {
     failure_limit max_failures = {};
 
     /// Called for every item that failed, within the limit or not, before the stage continues.
-    /// Threads: the stage's threads, several at once. Errors: an exception stops the run, as a failure.
+    /// Threads: the stage's threads, several at once. Errors: an exception stops the run, which has failed
+    ///          with the item's failure first, and the exception behind it.
     std::function<void(const failure&)> on_failure = nullptr;
 
     /// Called around every invocation and every stage; the first hook is the outermost.

@@ -15,6 +15,7 @@
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
 
@@ -101,7 +102,7 @@ TEST_CASE("the first exception ends a run: all before it is delivered in order, 
         CHECK(e.item() == 7);
         CHECK(e.failures().size() == 1);
         CHECK(e.what() ==
-              std::string("weir: stage 'parse' (run_context.test.cpp:92) failed on item 7: can't take 7"));
+              std::string("weir: stage 'parse' (run_context.test.cpp:93) failed on item 7: can't take 7"));
         CHECK_THROWS_AS(causes::rethrow_cause(e), std::runtime_error);
         CHECK(items::message_inside(e) == "can't take 7");
         CHECK(items::message_of([&e] { std::rethrow_exception(e.original()); }) == "can't take 7");
@@ -452,6 +453,19 @@ TEST_CASE("an exception from on_failure stops the run, for the item's own error 
     CHECK(end.failed->failures().at(1).message() == "this is one too many: can't take 3");
     CHECK(told == 2);
     CHECK_FALSE(run.get().has_value());
+}
+
+TEST_CASE("a stop that on_failure requests is the cause of the end, and the failure is thrown all the same") {
+    virtual_time time;
+    const weir::stop_source stop;
+    auto run = (up_to(5) | weir::pipe(unless([](int n) { return n == 2; }), {.name = "p"}) | weir::sink())
+                   .start(time, {.on_failure = [&](const failure&) { stop.request_stop(); },
+                                 .stop = stop.get_token()});
+    const auto end = take_until_failure(run);
+    REQUIRE(end.failed != nullptr);
+    CHECK(end.failed->stage() == "p");
+    CHECK(end.failed->item() == 2);
+    CHECK(run.outcome() == weir::run_outcome::stopped_by_token);
 }
 
 TEST_CASE("on_failure is called for failures that no limit tolerates, too") {
