@@ -72,10 +72,10 @@ class loop_turns {
   private:
     // A thread that blocks in a turn; the object is on its stack.
     struct blocked {
-        parker* done;
-        time_point limit;
-        std::exception_ptr error{};
-        parker go{};
+        parker* done;                // the flag for which the thread waits
+        time_point limit;            // of the wait
+        std::exception_ptr error{};  // a `deadlock_error`, which the thread throws
+        parker go{};                 // set when the loop is passed to the thread
 
         blocked(parker& d, time_point l) noexcept : done(&d), limit(l) {}
     };

@@ -53,8 +53,8 @@ namespace detail {
 
 template <class Batch, class D, class Records>
 struct joined_batch {
-    typename Records::record record;
-    std::optional<D> whole;
+    typename Records::record record;  // how the batch was divided
+    std::optional<D> whole;           // the joined batch; none: without results
 };
 
 // The stage that joins the results of the branches. `Part`: the item type of the branches' last queues; `D`:

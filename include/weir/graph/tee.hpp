@@ -72,10 +72,10 @@ class running_drain : public stage_kind<C, C, Policy> {
 
 template <class C>
 struct copied_item {
-    std::optional<C> copy;
-    bool was_copy_put = false;
-    bool result_is_item = false;
-    bool is_last = false;
+    std::optional<C> copy;        // for the side; none: the side is closed
+    bool was_copy_put = false;    // next_result() has returned the copy
+    bool result_is_item = false;  // the latest result is the item; false: the copy
+    bool is_last = false;         // the stage ends after this item
 };
 
 template <class C, class Policy>

@@ -103,8 +103,8 @@ class known_waits {
 
   private:
     struct known_wait {
-        time_point since{};
-        bool reported = false;
+        time_point since{};     // of the inspection that found the wait first
+        bool reported = false;  // a report has this wait
     };
     using key = std::pair<std::uint64_t, std::uint64_t>;  // number of the site, number of the wait there
 

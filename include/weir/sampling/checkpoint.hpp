@@ -76,9 +76,10 @@ class checkpoint {
   public:
     /// The checkpoint of a run that has taken nothing yet. Samplers call this: see their `start()`.
     ///
+    /// \param shard   the rank that takes draws, and the number of ranks.
     /// \param resume  a complete checkpoint of the earlier runs; empty: there are none.
     /// Errors: `std::invalid_argument` if `resume` has another sequence or is not complete, or if
-    ///         `tail::drop` leaves no draw for any rank.
+    ///         `tail::drop` omits all draws of an epoch. A sequence without draws is no error.
     [[nodiscard]] static checkpoint begin(const draw_sequence& sequence, weir::shard shard, weir::tail tail,
                                           const std::optional<checkpoint>& resume = std::nullopt);
 
