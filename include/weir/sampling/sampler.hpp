@@ -198,8 +198,8 @@ class permuted_order {
 class sampler : public basic_sampler<detail::permuted_order> {
   public:
     /// Errors: `std::invalid_argument` for `tail::drop` if an epoch has draws, but fewer than there are
-    ///         ranks; if `draws` is not 0 but `size` is; or if the checkpoint is not complete, or its run had a
-    ///         `weighted_sampler`, another size, draws or shuffle, or, if shuffled, another seed.
+    ///         ranks; if `draws` is not 0 but `size` is; or if the checkpoint is not complete, or its run had
+    ///         a `weighted_sampler`, another size, draws or shuffle, or, if shuffled, another seed.
     explicit sampler(const sampler_options& options)
         : basic_sampler(detail::permuted_order(options.size, options.seed, options.shuffle),
                         {options.shuffle ? draw_order::permuted : draw_order::sequential,
