@@ -55,7 +55,7 @@ class [[nodiscard("the block goes back at once")]] pinned_buffer {
     [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data()[i]; }
 
     /// Keeps the first elements: the `lease` of `release` has only their bytes.
-    /// \param size  in elements, at most `size()`.
+    /// \param size  in elements; if not below `size()`, all are kept.
     void resize(std::size_t size) noexcept {
         size_ = weir::detail::smaller(size, size_);
         block_.resize(size_ * sizeof(T));
@@ -123,7 +123,8 @@ class pinned_pool {
     /// \returns  awaitable of a `lease`.
     /// Suspends: while no block is free. Resumes: on the coroutine's executor.
     /// Order:    first come, first served.
-    /// Errors:   `std::invalid_argument` for more than a block; `weir::cuda::error` if the device is broken.
+    /// Errors:   `std::invalid_argument` for more than a block; `weir::cuda::error` if the device is broken;
+    ///           those of a wait of `channel`, such as `stopped` in a stage that is stopped.
     [[nodiscard("co_await this, or nothing is got")]] task<lease> acquire(std::size_t bytes) {
         return get<lease>(shared_, checked(bytes));
     }
@@ -147,7 +148,8 @@ class pinned_pool {
         return get_unless<lease>(std::move(stop), shared_, checked(bytes));
     }
 
-    /// Acquires without waiting. \returns none if no block is free. Errors: those of `acquire`.
+    /// Acquires without waiting. \returns none if no block is free. Errors: those of `acquire`, except those
+    /// of a wait.
     [[nodiscard]] std::optional<lease> try_acquire(std::size_t bytes) {
         checked(bytes);
         shared_->of()->check_device();
