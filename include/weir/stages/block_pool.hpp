@@ -145,16 +145,16 @@ class block_pool {
     /// \returns  awaitable of an optional `pooled_block<T>`, empty if `stop` ends the wait.
     /// Suspends: while no block is free. Resumes: on the coroutine's executor.
     /// Order:    first come, first served.
-    /// Errors:   `std::invalid_argument` for more elements than fit into a block; those of a wait of `channel`,
-    ///           such as `stopped` in a stage that is stopped.
+    /// Errors:   `std::invalid_argument` for more elements than fit into a block; those of a wait of
+    ///           `channel`, such as `stopped` in a stage that is stopped.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<pooled_block<T>>> acquire(
         std::size_t n, stop_token stop = {}) {
         check_size<T>(n);
         return get<T>(shared_, n, std::move(stop));
     }
-    /// Acquires a block without waiting. \returns none if no block is free. Errors: those of `acquire`, except
-    /// those of a wait.
+    /// Acquires a block without waiting. \returns none if no block is free. Errors: those of `acquire`,
+    /// except those of a wait.
     template <class T>
     [[nodiscard]] std::optional<pooled_block<T>> try_acquire(std::size_t n) {
         check_size<T>(n);
