@@ -58,7 +58,7 @@ using made_epoch_t = std::decay_t<decltype(detail::make_epoch(std::declval<Make&
 
 template <class Make>
 concept makes_epochs =
-    (callable<Make, std::uint64_t> || callable<Make> || std::is_copy_constructible_v<Make>) &&
+    (callable<Make, std::uint64_t> || callable<Make> || can_be_copied<Make>) &&
     source_like<made_epoch_t<Make>> && !is_epoch_item<typename items_of<made_epoch_t<Make>>::item>;
 
 template <class Make>

@@ -48,10 +48,13 @@ concept composable = stage<P> || is_pipeline<std::remove_cvref_t<P>>;
 
 template <class P>
 auto stages_of(P&& part) {
-    static_assert(!std::is_lvalue_reference_v<P> || is_copyable<stage_kept_t<P>>,
+    constexpr bool fits = !std::is_lvalue_reference_v<P> || is_copyable<stage_kept_t<P>>;
+    static_assert(fits,
                   "weir: what has a name is copied into a pipeline, and a stage of this can't be copied (a "
                   "generator, or what holds an object that only moves): std::move(it) | ...");
-    if constexpr (is_pipeline<std::remove_cvref_t<P>>) {
+    if constexpr (!fits) {
+        return no_stages();
+    } else if constexpr (is_pipeline<std::remove_cvref_t<P>>) {
         return std::forward<P>(part).stages();
     } else {
         return stage_row<no_stages, stage_kept_t<P>>{{}, std::forward<P>(part)};

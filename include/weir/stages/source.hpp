@@ -204,7 +204,9 @@ template <class S>
                   "weir: a source needs a range, a generator, an async_generator, or a function that "
                   "gives std::optional items, a range or a generator, or a channel; this is none of them");
     if constexpr (detail::source_like<std::decay_t<S>>) {
-        return detail::source_stage<detail::kept_t<S>>(std::forward<S>(items), std::move(options));
+        using kept = detail::kept_t<S>;
+        if constexpr (detail::can_be_kept<S>)
+            return detail::source_stage<kept>(std::forward<S>(items), std::move(options));
     }
 }
 
@@ -212,7 +214,10 @@ template <class S>
 template <class S>
     requires detail::is_array_of_items<S>
 [[nodiscard]] auto source(S&& items, source_options options = {}) {
-    return weir::source(std::to_array(std::forward<S>(items)), std::move(options));
+    using element = decltype(std::forward<S>(items)[0]);
+    static_assert(sizeof(detail::kept<element>) > 0);
+    if constexpr (detail::can_be_kept<element>)
+        return weir::source(std::to_array(std::forward<S>(items)), std::move(options));
 }
 
 /// Gives the items that threads or coroutines put into a channel, until the channel is closed and empty.

@@ -16,10 +16,11 @@
 #include <iterator>         // for std::default_sentinel
 #include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
-#include <string>           // for std::string
-#include <string_view>      // for std::string_view
-#include <type_traits>      // for std::is_class_v, std::remove_cvref_t
-#include <utility>          // for std::move
+#include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <type_traits>  // for std::is_class_v, std::remove_cvref_t
+#include <utility>      // for std::move
 
 namespace weir {
 
@@ -158,12 +159,27 @@ inline constexpr bool is_source = requires { requires S::begins_pipelines; };
 template <class S>
 inline constexpr bool is_end = requires { requires S::ends_pipelines; };
 
+// Whether an object can be copied. Of a container, its elements are tested, too: a std::vector of elements
+// that only move claims to be copyable, although the copy does not compile.
+template <class T>
+inline constexpr bool can_be_copied = std::is_copy_constructible_v<T>;
+template <class T>
+    requires(std::is_copy_constructible_v<T> && std::ranges::input_range<T&> && !std::ranges::view<T> &&
+             !std::is_same_v<std::ranges::range_value_t<T&>, T>)
+inline constexpr bool can_be_copied<T> = can_be_copied<std::ranges::range_value_t<T&>>;
+
+// Whether a description can keep an object: copy an lvalue or a constant, move any other.
+template <class Given>
+inline constexpr bool can_be_kept =
+    std::is_constructible_v<std::decay_t<Given>, Given> &&
+    (std::is_same_v<Given&&, std::decay_t<Given>&&> || can_be_copied<std::decay_t<Given>>);
+
 // The type of the copy of a function, or of a source's items, that a description keeps.
 template <class Function>
 struct kept {
-    static_assert(std::is_constructible_v<std::decay_t<Function>, Function>,
-                  "weir: a stage copies an lvalue, and this one can't be copied; move it: std::move(it)");
     using type = std::decay_t<Function>;
+    static_assert(can_be_kept<Function>,
+                  "weir: a stage copies an lvalue, and this one can't be copied; move it: std::move(it)");
 };
 template <class Function>
 using kept_t = typename kept<Function>::type;

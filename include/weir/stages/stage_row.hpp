@@ -9,7 +9,6 @@
 #include <weir/stages/source.hpp>
 #include <weir/stages/stage.hpp>
 
-#include <span>         // for std::ranges::range_value_t, which <span> needs, and <ranges> has with all views
 #include <type_traits>  // for std::is_copy_constructible_v
 #include <utility>      // for std::forward, std::move
 
@@ -23,14 +22,11 @@ namespace detail {
 template <class S>
 inline constexpr bool is_sink = std::is_same_v<S, sink_stage>;
 
-// Whether a stage can be copied. Of a source's container, its elements are tested, too: a std::vector of
-// elements that only move claims to be copyable, although the copy does not compile.
+// Whether a stage can be copied.
 template <class S>
 inline constexpr bool is_copyable = std::is_copy_constructible_v<S>;
-template <source_range S>
-    requires(!std::ranges::view<S>)
-inline constexpr bool is_copyable<source_stage<S>> =
-    std::is_copy_constructible_v<S> && std::is_copy_constructible_v<std::ranges::range_value_t<S&>>;
+template <class S>
+inline constexpr bool is_copyable<source_stage<S>> = can_be_copied<S>;
 
 template <class P>
 inline constexpr bool is_pipeline = false;
