@@ -28,7 +28,9 @@ enum class stage_role {
 
 /// The settings of one stage. A prediction can change all of them except `name` and `role`.
 struct stage_settings {
-    std::string name;                        ///< see `stage_options::name`; `consumer` for the consumer
+    /// See `stage_options::name`. `record_of` names the consumer `consumer`, or `the consumer` if a stage has
+    /// that name.
+    std::string name;
     stage_role role = stage_role::function;  ///< what the stage does
     std::size_t concurrency = 1;             ///< the number of slots (workers), at least 1
     std::size_t capacity = 2;                ///< of the queue behind the stage, in items; at least 1
