@@ -1,5 +1,5 @@
-// expect-error: weir: a function to be retried has to give an item to the next stage; this one gives nothing
-// What is retried gives an item.
+// expect-error: weir: a stage's function has to give an item to the next stage; this one gives nothing
+// What a pipe retries gives an item.
 // SPDX-License-Identifier: BSL-1.0
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/retry.hpp>

@@ -15,12 +15,13 @@
 #include <weir/task/slot_accounting.hpp>
 #include <weir/task/task.hpp>
 
-#include <cstddef>     // for std::size_t
-#include <cstdint>     // for std::int64_t
-#include <exception>   // for std::exception_ptr
-#include <functional>  // for std::function
-#include <optional>    // for std::optional
-#include <utility>     // for std::move
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t
+#include <exception>    // for std::exception_ptr
+#include <functional>   // for std::function
+#include <optional>     // for std::optional
+#include <type_traits>  // for std::conditional_t
+#include <utility>      // for std::move
 
 namespace weir {
 
@@ -61,6 +62,8 @@ template <class Function>
 struct the_retried {
     template <class T>
     struct is_given : call_traits<Function, const T&> {
+        // What is kept of a successful call; `bool` stands for no result.
+        using kept_result = std::conditional_t<is_given::is_void, bool, typename is_given::result>;
         static_assert(is_given::fits,
                       "weir: a function to be retried is called with the item as a constant, or with a copy "
                       "of it, as it may need it again, and can't be; the types are those of "
@@ -68,9 +71,6 @@ struct the_retried {
         static_assert(!is_given::gives_many,
                       "weir: a function that gives a generator can't be retried: what it gave before it "
                       "failed has left already; give a container");
-        static_assert(!is_given::is_void,
-                      "weir: a function to be retried has to give an item to the next stage; this one gives "
-                      "nothing. Return the item, or std::optional where some are dropped");
     };
 };
 
@@ -97,7 +97,7 @@ class retrying {
     // The item and the invocation outlive the task.
     template <class T>
     task<typename traits_of<T>::result> operator()(const T& item, const invocation& call) {
-        std::optional<typename traits_of<T>::result> result;
+        std::optional<typename traits_of<T>::kept_result> result;
         duration delay = shorter(options_.delay);
         const coroutine_env* const env = co_await my_env();
         slot* const me = env->measured;  // null: the run does not measure
@@ -107,8 +107,14 @@ class retrying {
             try {
                 if constexpr (traits_of<T>::waits) {
                     auto pending = detail::call(function_, item, &call);
-                    auto got = co_await std::move(pending);
-                    result.emplace(std::move(got));
+                    if constexpr (traits_of<T>::is_void) {
+                        co_await std::move(pending);
+                    } else {
+                        auto got = co_await std::move(pending);
+                        result.emplace(std::move(got));
+                    }
+                } else if constexpr (traits_of<T>::is_void) {
+                    detail::call(function_, item, &call);
                 } else {
                     result.emplace(detail::call(function_, item, &call));
                 }
@@ -128,7 +134,7 @@ class retrying {
             }
             delay = longer(delay);
         }
-        co_return *std::move(result);
+        if constexpr (!traits_of<T>::is_void) co_return *std::move(result);
     }
 
   private:
@@ -150,14 +156,15 @@ class retrying {
 
 }  // namespace detail
 
-/// Makes a function for a `pipe` (or a `filter`, or a `flat_map` of containers) that calls `function` again,
-/// after a wait, if `function` has thrown:
+/// Makes a function for a `pipe` (or a `filter`, a `for_each`, or a `flat_map` of containers) that calls
+/// `function` again, after a wait, if `function` has thrown:
 ///
 ///     weir::pipe(weir::retry(download, {.attempts = 5, .delay = 100ms}), {.concurrency = 16})
 ///
 /// \param function  called with the item as a constant (a parameter by value is a copy), and with the
-///                  `invocation` if `function` requires a second argument. Returns a value or an awaitable.
-///                  A function for each slot: `per_slot([] { return weir::retry(connection()); })`.
+///                  `invocation` if `function` requires a second argument. Returns a value or an awaitable;
+///                  for a `for_each`, also nothing.
+///                  For each slot its own: `per_slot([] { return weir::retry(connection()); })`.
 /// \param options   see `retry_options`.
 /// Suspends: between two calls, and while the result of `function` is awaited. The slot (worker of the stage)
 ///           takes no other item meanwhile; its state is `slot_times::await`.

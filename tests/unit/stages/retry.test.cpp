@@ -188,6 +188,25 @@ TEST_CASE("a function that drops items, and one that is a filter's or a flat_map
           ints{1, 1, 2, 2});
 }
 
+TEST_CASE("a for_each retries a function that gives nothing, whether it waits or not") {
+    virtual_time time;
+    ints got;
+    const auto fails_first = [&got](int n) {
+        got.push_back(n);
+        if (got.size() % 2 == 1) throw lost_connection();
+    };
+    const auto waits = [fails_first](int n) -> task<> {
+        co_await weir::sleep_for(5ms);
+        fails_first(n);
+    };
+    auto run = (weir::source({1, 2}) | weir::for_each(retry(fails_first))).start(time);
+    CHECK(run.wait().items == 2);
+    auto waiting = (weir::source({3}) | weir::for_each(retry(waits))).start(time);
+    CHECK(waiting.wait().items == 1);
+    CHECK(got == ints{1, 1, 2, 2, 3, 3});
+    CHECK(waiting.stats().stages.at(1).num_failures == 0);
+}
+
 TEST_CASE("a retried function gets a constant item, or a copy, and the invocation if it takes that") {
     virtual_time time;
     int calls = 0;
