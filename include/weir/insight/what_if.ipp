@@ -219,8 +219,8 @@ WEIR_INLINE std::string why_refused(const recording& from, const what_if_result&
         const recorded_stage& each = from.stages[i];
         if (each.tasks.empty() || each.in_sequence || each.num_tasks >= options.fewest_tasks) continue;
         return concat({"stage '", from.settings.stages[i].name, "' has only ", std::to_string(each.num_tasks),
-                       " recorded invocations; let the run go on until each stage has at least ",
-                       std::to_string(options.fewest_tasks)});
+                       " recorded invocation", each.num_tasks == 1 ? "; let the" : "s; let the",
+                       " run go on until each stage has at least ", std::to_string(options.fewest_tasks)});
     }
     if (result.measured <= 0) return {};
     const double error = mean_rate(result.today) / result.measured - 1;

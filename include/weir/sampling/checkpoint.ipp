@@ -19,7 +19,7 @@ WEIR_INLINE checkpoint checkpoint::begin(const draw_sequence& sequence, weir::sh
     if (tail == tail::drop && sequence.size != 0 && sequence.size < shard.world()) {
         throw std::invalid_argument("weir: with tail::drop, " + std::to_string(shard.world()) +
                                     " ranks would get nothing at all of " + std::to_string(sequence.size) +
-                                    " draws an epoch");
+                                    (sequence.size == 1 ? " draw" : " draws") + " an epoch");
     }
     checkpoint start(sequence);
     start.shard_ = shard;
@@ -147,6 +147,9 @@ WEIR_INLINE void checkpoint::check_resumable(const draw_sequence& other) const {
     };
     compare(sequence_.size, other.size, "size (draws an epoch)");
     compare(sequence_.seed, other.seed, "seed");
+    if (sequence_.weights != other.weights && other.order != draw_order::weighted) {
+        refuse("its .size was another, with as many draws an epoch");
+    }
     compare(sequence_.weights, other.weights, "weights' checksum");
 }
 

@@ -245,6 +245,8 @@ TEST_CASE("a pipeline that can't be predicted is refused with a reason, and its 
           "too few items: the consumer gets 1, and a rate needs at least 2");
     CHECK_THAT(refused(stored_run(10)),
                Catch::Matchers::StartsWith("stage 'src' has only 10 recorded invocations; "));
+    CHECK_THAT(refused(stored_run(1)),
+               Catch::Matchers::StartsWith("stage 'src' has only 1 recorded invocation; "));
 }
 
 TEST_CASE("failures that are tolerated are predicted") {

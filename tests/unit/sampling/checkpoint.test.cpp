@@ -324,6 +324,8 @@ TEST_CASE("a checkpoint of another sequence, or of a part of the ranks, is not r
                       ContainsSubstring("its seed was 7, here it is 8"));
     CHECK_THROWS_WITH(resume(all, {.size = 10, .seed = 7, .shuffle = false}),
                       ContainsSubstring("its draws were shuffled, these are in sequence"));
+    CHECK_THROWS_WITH(resume(all, {.size = 20, .draws = 10, .seed = 7}),
+                      ContainsSubstring("its .size was another, with as many draws an epoch"));
     CHECK_THROWS_WITH(resume(of_rank(1, 2, 10, 7), {.size = 10, .seed = 7}),
                       ContainsSubstring("it is what rank 1 of 2 took; merge those of all ranks first"));
 }

@@ -150,7 +150,9 @@ TEST_CASE("a sampler can go on over the ends of epochs") {
 
 TEST_CASE("a sampler that would never give anything is refused") {
     CHECK_THROWS_WITH(sampler({.size = 3, .shard = {0, 4}, .tail = tail::drop}),
-                      ContainsSubstring("with tail::drop, 4 ranks would get nothing at all of 3"));
+                      ContainsSubstring("with tail::drop, 4 ranks would get nothing at all of 3 draws an"));
+    CHECK_THROWS_WITH(sampler({.size = 1, .shard = {0, 2}, .tail = tail::drop}),
+                      ContainsSubstring("2 ranks would get nothing at all of 1 draw an epoch"));
     CHECK_NOTHROW(sampler({.size = 4, .shard = {0, 4}, .tail = tail::drop}));
     CHECK_NOTHROW(sampler({.size = 0, .shard = {0, 4}, .tail = tail::drop}));
     CHECK_NOTHROW(sampler({.size = 3, .shard = {3, 4}}));
