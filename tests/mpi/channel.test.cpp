@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <ranges>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -349,6 +351,71 @@ TEST_CASE("an error of MPI in a channel ends all ranks with the call, and nobody
         }
     }
     CHECK(num_failures == 5 * 12 * 3);
+}
+
+TEST_CASE("an exception that destroys a channel is a failure of the rank, and not the end for consumers") {
+    cluster ranks(2);
+    ranks.is_broken = true;
+    std::vector<std::unique_ptr<channel<item>>> c(2);
+    const auto make = [&](communicator of) -> weir::task<> {
+        const channel_options both{.capacity = 2};
+        auto plan = co_await channel<item>::plan(of, both);
+        c[static_cast<std::size_t>(of.rank())] =
+            std::make_unique<channel<item>>(std::move(plan), ranks.all, both);
+    };
+    REQUIRE(ranks.run(make) == 0);
+    const auto produce = [&] {
+        const auto mine = std::move(c[0]);
+        CHECK(mine->blocking_put(make_item(0, 1)));
+        throw std::runtime_error("the disk is full");
+    };
+    CHECK_THROWS_WITH(produce(), "the disk is full");  // does not wait for rank 1
+    CHECK(ranks.at(0).can_fail());
+    ranks.at(0).fail("the disk is full");
+    CHECK_FALSE(ranks.at(0).can_fail());
+    for (int i = 0; i < 1'000'000 && ranks.at(1).loop()->failure() == nullptr; ++i) {
+        static_cast<void>(ranks.all.polled[0]->poll());
+        static_cast<void>(ranks.all.polled[1]->poll());
+    }
+    const auto consume = [&] {
+        while (c[1]->blocking_get()) {
+        }
+    };
+    CHECK_THROWS_WITH(consume(), "weir: rank 0 failed: the disk is full");
+}
+
+TEST_CASE("a run that fails abandons its channel between ranks, and one that is stopped closes the channel") {
+    for (const bool fails : {true, false}) {
+        cluster ranks(2);
+        ranks.is_broken = fails;
+        channels<int> c(ranks, 2, roles(1, 1, 3));
+        int num_got = 0;
+        const auto work = [&](communicator of) -> weir::task<> {
+            if (of.rank() == 1) {
+                while (co_await c[1].get()) ++num_got;
+                co_return;
+            }
+            weir::stop_source stops;
+            std::string why;
+            auto run = (weir::source(std::views::iota(0)) | weir::pipe([&](int x) {
+                            if (x == 9 && fails) throw std::runtime_error("broken");
+                            if (x == 9) stops.request_stop();
+                            return x;
+                        }) |
+                        weir::sink_to(c[0]))
+                           .start(ranks.all, {.stop = stops.get_token()});
+            try {
+                static_cast<void>(co_await run);
+            } catch (const std::exception& e) {
+                why = e.what();
+            }
+            if (!why.empty()) ranks.at(0).fail(why);
+        };
+        const int failed = ranks.run<weir::mpi::rank_failed>(work);
+        CHECK(failed == (fails ? 1 : 0));
+        CHECK(num_got <= 10);
+        if (fails) CHECK(ranks.message.find("failed on item 9: broken") != std::string::npos);
+    }
 }
 
 TEST_CASE("all ranks know what each rank does in a channel") {

@@ -112,3 +112,37 @@ TEST_CASE("a rank that does not leave its work is waited for until the grace is 
     ranks.live(2s);
     CHECK(stand_in::look().aborted == 7);
 }
+
+TEST_CASE(
+    "a rank that failed for a reason that is not known yet tells the others the reason, or after a second "
+    "none") {
+    const auto abandon = [](hearts& ranks) {
+        ranks.reactors[1]->locked([&] { ranks.all[1]->abandon(); });
+        CHECK_FALSE(ranks.failure(1).empty());
+        ranks.live(500ms);
+        CHECK(ranks.failure(0).empty());
+        CHECK(ranks.failure(2).empty());
+    };
+    const auto explain = [](hearts& ranks) {
+        ranks.reactors[1]->locked([&] { ranks.all[1]->explain("disk full"); });
+    };
+    hearts explained(3);
+    abandon(explained);
+    CHECK(explained.all[1]->awaits_reason());
+    explain(explained);
+    CHECK_FALSE(explained.all[1]->awaits_reason());
+    explained.live(300ms);
+    CHECK(explained.failure(0) == "weir: rank 1 failed: disk full");
+    CHECK(explained.failure(2) == "weir: rank 1 failed: disk full");
+
+    hearts unexplained(3);
+    abandon(unexplained);
+    unexplained.live(1s);
+    explain(unexplained);
+    unexplained.live(300ms);
+    CHECK(unexplained.failure(0) == unexplained.failure(1));
+    CHECK(unexplained.failure(2) == unexplained.failure(1));
+    for (std::size_t r = 0; r < 3; ++r) unexplained.all[r]->leave();
+    unexplained.live(300ms);
+    CHECK(stand_in::look().aborted == 7);
+}

@@ -80,7 +80,8 @@ struct channel_balance {
 /// Errors:   as `weir::channel`; `std::length_error` for an item of more than 2 GiB; `rank_failed` after the
 ///           failure of a rank. An error of MPI in a channel is a failure of the rank.
 /// Lifetime: outlives its operations; the world outlives the channel. The destructor closes and cancels, and
-///           blocks until all producers have closed, and all consumers have received what was sent.
+///           blocks until all producers have closed, and all consumers have received what was sent; but if an
+///           exception destroys the channel before that, the rank has failed: see `abandon`.
 /// Cost:     that of two local channels, and of one message for each item. Each `capacity / 2` items a
 ///           message returns credit.
 template <class T>
@@ -135,6 +136,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     channel(const channel&) = delete;
     channel& operator=(const channel&) = delete;
     ~channel() override {
+        if (this->is_unwinding()) this->give_up_rank();
         close();
         cancel();
         this->wait_for_all();
@@ -164,11 +166,9 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     bool blocking_put(T&& item) {
         if constexpr (is_packed) {
             S sent = wire<T>::pack(item);
-            return this->was_put(this->out.blocking_put(std::move(base::checked(sent))) ==
-                                 channel_status::success);
+            return this->put_now(sent);
         } else {
-            return this->was_put(this->out.blocking_put(std::move(base::checked(item))) ==
-                                 channel_status::success);
+            return this->put_now(item);
         }
     }
     /// As `get`, for plain threads: blocks the calling thread. \returns empty as `get`.
@@ -184,6 +184,10 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         this->out.close();
         this->kick();
     }
+    /// As `close`, but not all was put, because of an exception: a failure of this rank, see `world`. Consumers
+    /// do not take it for the end: their gets throw `rank_failed`. Called by `sink_to` if its run fails, and
+    /// by the destructor if an exception destroys the channel. Threads: any.
+    using base::abandon;
     /// This rank gets no more: items here and on their way to this rank are destroyed, and counted as
     /// returned. When all consumers have cancelled, puts fail. Threads: any.
     void cancel() noexcept {
@@ -213,11 +217,10 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         const communicator of = this->comm();
         co_await of.barrier();
         const rank_channel_stats mine = stats();
-        const std::uint64_t here = mine.out.size + mine.in.size;
         detail::leaked_on_failure<std::array<std::uint64_t, 4>> all(of);
         *all = {mine.out.num_put, mine.in.num_get,
                 mine.out.num_discarded + mine.in.num_discarded + mine.num_returned,
-                here + mine.num_sent - mine.num_received};  // modulo 2^64
+                mine.out.size + mine.in.size + mine.num_sent - mine.num_received};  // modulo 2^64
         co_await of.all_reduce(std::span<std::uint64_t>(*all), reduction::sum);
         co_return channel_balance{(*all)[0], (*all)[1], (*all)[2], (*all)[3]};
     }
@@ -251,7 +254,6 @@ class channel final : detail::item_link<detail::sent_t<T>> {
 }  // namespace weir::mpi
 
 namespace weir {
-
 namespace detail {
 
 // `end` is called when the source ends, for whatever reason.
@@ -278,7 +280,6 @@ class items_of<std::reference_wrapper<mpi::channel<T>>> {
 /// \param from  outlives the run.
 /// Order:   that of `mpi::channel`. Resumes: on the stage's executor.
 /// Errors:  `rank_failed` fails the run.
-/// Lifetime: the channel outlives the run.
 template <class T>
 [[nodiscard]] auto source(mpi::channel<T>& from, source_options options = {}) {
     return weir::source(std::ref(from), std::move(options));
@@ -288,8 +289,7 @@ template <class T>
 ///
 /// \param to  outlives the run; takes what the stage before gives, without a conversion.
 /// Order:   kept. Resumes: on the stage's executor.
-/// Errors:  `rank_failed` fails the run.
-/// Lifetime: the channel outlives the run.
+/// Errors:  `rank_failed` fails the run. A run that fails ends the channel by `mpi::channel::abandon`.
 template <class T>
 [[nodiscard]] auto sink_to(mpi::channel<T>& to, const sink_to_options& options = {}) {
     return detail::sink_to_stage<mpi::channel<T>>(to, options);

@@ -55,12 +55,23 @@ class heartbeat final : public periodic_work {
     // known already, does nothing.
     void fail(int rank, const std::string& why) {
         if (loop_.failure() != nullptr) return;
-        said_ = std::to_string(rank) + ' ' + why.substr(0, longest);
-        for (int r = 0; r < size_; ++r) {
-            if (r != rank_ && r != rank) untold_.push_back(r);
-        }
+        prepare(rank, why);
         tell();
         give_up(rank, why);
+    }
+    // This rank has failed, as an exception destroys what other ranks wait for. The exception is not caught
+    // yet, so its text is not known. Gives up all operations here; explain() or, after a second, tick() tells
+    // the other ranks. Makes no call of MPI.
+    void abandon() override {
+        if (loop_.failure() != nullptr) return;
+        abandoned_at_ = standard_platform::now();
+        give_up(rank_, unexplained);
+    }
+    bool awaits_reason() const noexcept { return abandoned_at_ != 0; }
+    // The reason of abandon(). Does nothing without a call of abandon(), or if the others were told. Makes no
+    // call of MPI: tick() sends the reason.
+    void explain(const std::string& why) {
+        if (std::exchange(abandoned_at_, 0) != 0) prepare(rank_, why);
     }
 
     void fail_here(const std::string& why) override { fail(rank_, why); }
@@ -98,6 +109,16 @@ class heartbeat final : public periodic_work {
     // The time between two calls of tick(), in ns. A look for messages takes MPI as long as a poll for all
     // operations: so not each poll calls tick().
     static constexpr std::int64_t interval = 1'000'000;
+
+    static constexpr const char* unexplained =
+        "an exception has destroyed a channel between ranks, or has ended a run that puts into one";
+
+    void prepare(int rank, const std::string& why) {
+        said_ = std::to_string(rank) + ' ' + why.substr(0, longest);
+        for (int r = 0; r < size_; ++r) {
+            if (r != rank_ && r != rank) untold_.push_back(r);
+        }
+    }
 
     int lowest() const noexcept { return loop_.failure()->rank() == 0 ? 1 : 0; }
 
@@ -146,6 +167,10 @@ class heartbeat final : public periodic_work {
     // Called by tick() after a failure. Returns when to call tick() again, in ns; or ends the process by
     // MPI_Abort.
     std::int64_t end_together(std::int64_t now) noexcept {
+        if (abandoned_at_ != 0) {
+            if (now - abandoned_at_ < 1'000'000'000) return now + interval;
+            explain(unexplained);
+        }
         if (failed_at_ == 0) failed_at_ = now;
         const bool leads = rank_ == lowest() || size_ == 1;
         const bool has_left = has_left_.load(std::memory_order_relaxed);  // see leave()
@@ -170,6 +195,7 @@ class heartbeat final : public periodic_work {
     std::int64_t heard_ = 0;  // when the rank before this was heard of
     bool was_heard_ = false;  // since the last call of tick()
     std::int64_t next_beat_ = 0;
+    std::int64_t abandoned_at_ = 0;  // 0: no call of abandon(), or explained
     std::int64_t failed_at_ = 0;
     standard_platform::atomic<bool> has_left_{false};
     bool has_stopped_ = false;

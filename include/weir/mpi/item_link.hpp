@@ -16,7 +16,7 @@
 
 #include <cstddef>    // for std::byte, std::size_t
 #include <cstdint>    // for std::int64_t
-#include <exception>  // for std::exception
+#include <exception>  // for std::exception, std::uncaught_exceptions
 #include <memory>     // for std::make_unique, std::unique_ptr
 #include <new>        // for std::bad_alloc
 #include <optional>   // for std::optional
@@ -90,6 +90,28 @@ class item_link : public link {
     bool was_put(bool is_in) {
         is_in ? kick() : check_failure();
         return is_in;
+    }
+
+    // For plain threads. Returns false as `put`.
+    bool put_now(S& item) {
+        return was_put(out.blocking_put(std::move(checked(item))) == channel_status::success);
+    }
+    // Whether an exception destroys this object.
+    bool is_unwinding() const noexcept { return std::uncaught_exceptions() > exceptions_; }
+    // This rank has failed, unless all is sent and received, or no other rank could wait for it. The thread
+    // that catches the exception says the reason: see `world::run`. If none does, the others hear of the
+    // failure after a second.
+    void give_up_rank() noexcept {
+        if (num_ranks() == 1) return;
+        loop().locked([this]() noexcept {
+            if (!is_finished()) loop().abandon();
+        });
+    }
+    // See `channel::abandon`.
+    void abandon() noexcept {
+        give_up_rank();
+        out.close();
+        kick();
     }
 
     weir::channel<S> out;
@@ -209,6 +231,7 @@ class item_link : public link {
         out.cancel();
     }
 
+    const int exceptions_ = std::uncaught_exceptions();
     parcels<sending> sendings_;
     parcels<receiving> receivings_;
     std::vector<row> arriving_;  // by rank

@@ -100,9 +100,8 @@ class link : operation {
         std::int64_t wire = 0, credit_wait = 0;
     };
 
-    // The part of the derived class. `all_have_ended`: `receive` was called for the last item of each
-    // producer. `all_have_gone`: no consumer gets items any more. `failed`: nothing is sent or received any
-    // more.
+    // Of the derived class. `all_have_ended`: `receive` was called for the last item of each producer.
+    // `all_have_gone`: no consumer gets items any more. `failed`: nothing is sent or received any more.
     virtual bool send_next(int to) noexcept = 0;  // returns whether there was an item
     virtual bool has_items() noexcept = 0;
     virtual bool is_drained() noexcept = 0;  // no items, and no more will come
@@ -117,9 +116,10 @@ class link : operation {
         if (expects_notes()) begin_parcel(listener_);
         kick();
     }
+    bool is_finished() const noexcept { return finished_.is_set(); }
     // Blocks until nothing more can arrive.
     void wait_for_all() noexcept {
-        while (!finished_.is_set()) loop_->wait(finished_);
+        while (!is_finished()) loop_->wait(finished_);
         // A kick may still be underway. relaxed: the lock orders what follows
         while (underway_.load(std::memory_order_relaxed) != 0) static_cast<void>(loop_->poll());
         loop_->locked([]() noexcept {});

@@ -41,8 +41,10 @@ class periodic_work {
   public:
     // Called under the reactor's lock. Returns when the next call is due, in ns of the platform's clock.
     virtual std::int64_t tick(std::int64_t now) noexcept = 0;
-    // Tells all ranks that this one can't go on. Called under the reactor's lock.
+    // Tell all ranks that this one can't go on: at once, or when the reason is known (heartbeat::abandon).
+    // Called under the reactor's lock.
     virtual void fail_here(const std::string& why) = 0;
+    virtual void abandon() = 0;
 
   protected:
     ~periodic_work() = default;
@@ -132,9 +134,12 @@ class reactor final : public weir::detail::polled_source {
         next_period_ = 0;
         is_failed_.store(true, std::memory_order_release);  // pairs with failure()
     }
-    // This rank can't go on: tells all ranks. Under the lock.
+    // This rank can't go on: tells all ranks, at once or when the reason is known. Under the lock.
     void report(const std::string& why) {
         if (periodic_ != nullptr) periodic_->fail_here(why);
+    }
+    void abandon() {
+        if (periodic_ != nullptr) periodic_->abandon();
     }
     // Null: no rank has failed. acquire; pairs with fail(), which wrote the failure
     const rank_failed* failure() const noexcept {
@@ -154,9 +159,8 @@ class reactor final : public weir::detail::polled_source {
     void close() noexcept {
         locked([this]() noexcept { is_closed_.store(true, std::memory_order_release); });
     }
-    bool is_closed() const noexcept {
-        return is_closed_.load(std::memory_order_acquire);
-    }  // pairs with close()
+    // acquire; pairs with close()
+    bool is_closed() const noexcept { return is_closed_.load(std::memory_order_acquire); }
     // Errors: `std::logic_error` after the end of the world.
     void check_world() const {
         if (!is_closed()) return;

@@ -76,8 +76,15 @@ class process {
     const std::shared_ptr<const owned_comm>& all() const noexcept { return all_; }
     int level() const noexcept { return level_; }
 
-    // Tells all ranks that this one has failed. Blocks until a thread that may call MPI has done so.
+    // Whether a failure of this rank would be news: no rank has failed, or this one has not said why.
+    bool can_fail() noexcept {
+        bool can = false;
+        loop_->locked([&]() noexcept { can = loop_->failure() == nullptr || health_->awaits_reason(); });
+        return can;
+    }
+    // Tells all ranks that this one has failed. Blocks until a thread that may call MPI has begun that.
     void fail(const std::string& why) {
+        loop_->locked([&]() noexcept { health_->explain(why); });
         call_and_wait("MPI_Isend", [&](MPI_Request&) {
             health_->fail(all_->rank, why);
             return MPI_SUCCESS;
@@ -248,13 +255,12 @@ class world : detail::only_one, detail::process, public communicator {
     world(const world&) = delete;
     world& operator=(const world&) = delete;
     ~world() {
-        if (std::uncaught_exceptions() > exceptions_)
-            process::fail("an exception left the scope of its world");
+        if (std::uncaught_exceptions() > exceptions_) process::fail("an exception left the world's scope");
         process::leave();
     }
 
-    /// Calls the function. If the function throws, prints the rank and the reason: the failure of a rank that
-    /// is known already; or the exception, which the other ranks are then told as the failure of this rank.
+    /// Calls the function. If the function throws, prints the rank and the failure of a rank that is known
+    /// already; or else prints the exception, and tells the other ranks.
     /// \returns the status for `main`: 0, or 1 if the function threw.
     template <class Function>
     int run(Function&& function) {
@@ -267,19 +273,16 @@ class world : detail::only_one, detail::process, public communicator {
         } catch (...) {
             why = "an exception that is no std::exception";
         }
-        if (const rank_failed* const other = failure()) {
-            std::fprintf(stderr, "rank %d ends: %s\n", rank(), other->what());
-        } else {
-            std::fprintf(stderr, "rank %d failed: %s\n", rank(), why.c_str());
-            process::fail(why);
-        }
+        const bool is_first = process::can_fail();
+        std::fprintf(stderr, is_first ? "rank %d failed: %s\n" : "rank %d ends: %s\n", rank(),
+                     is_first ? why.c_str() : failure()->what());
+        if (is_first) process::fail(why);
         return 1;
     }
 
-    /// Begins submitted operations, and ends those that are complete. Only a world without a thread of its
-    /// own needs such calls: see `world_options::own_thread`.
-    /// \returns true if an operation has ended. Threads: any; if MPI has only MPI_THREAD_FUNNELED, the call
-    /// does nothing on a thread that may not call MPI.
+    /// Begins submitted operations, and ends those that are complete: see `world_options::own_thread`.
+    /// \returns true if an operation has ended. Threads: any; with MPI_THREAD_FUNNELED, does nothing on a
+    /// thread that may not call MPI.
     bool poll() noexcept { return process::loop()->poll(); }
 
     /// \returns the level of threads that MPI grants, one of `MPI_THREAD_...`.

@@ -79,11 +79,19 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
     bool is_finished(const iteration& it) const noexcept { return !it.was_put; }
     void close_output(slot& me) noexcept {
         this->run_.count_done(num_put_);
-        if (closes_) to_.close();
+        if (closes_) end_puts(this->run_.has_failed());
         base::close_output(me);
     }
 
   private:
+    // A channel between processes is abandoned: its consumers can't ask this run for the failure.
+    void end_puts([[maybe_unused]] bool has_failed) noexcept {
+        if constexpr (requires(To& to) { to.abandon(); }) {
+            if (has_failed) return to_.abandon();
+        }
+        to_.close();
+    }
+
     To& to_;
     const bool closes_;
     std::uint64_t num_put_ = 0;
