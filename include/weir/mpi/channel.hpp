@@ -184,9 +184,9 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         this->out.close();
         this->kick();
     }
-    /// As `close`, but not all was put, because of an exception: a failure of this rank, see `world`. Consumers
-    /// do not take it for the end: their gets throw `rank_failed`. Called by `sink_to` if its run fails, and
-    /// by the destructor if an exception destroys the channel. Threads: any.
+    /// As `close`, but not all was put, because of an exception: a failure of this rank, see `world`. Gets of
+    /// consumers throw `rank_failed`; they don't take it for the end. Called by `sink_to` if its run fails,
+    /// and by the destructor if an exception destroys the channel. Threads: any.
     using base::abandon;
     /// This rank gets no more: items here and on their way to this rank are destroyed, and counted as
     /// returned. When all consumers have cancelled, puts fail. Threads: any.
