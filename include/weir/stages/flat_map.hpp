@@ -26,16 +26,20 @@ using disaggregate_options = detail::queue_options;
 
 namespace detail {
 
+// A result of a flat_map's function that has elements; `R` may be void.
+template <class R>
+concept range_given = !std::is_void_v<R> && std::ranges::input_range<std::add_lvalue_reference_t<R>>;
+
 // The type of the generator that replaces the result of a flat_map's function: for a range, a generator of
 // the range's elements; for a `generator` or `async_generator`, its own type.
 template <class R>
 struct many_items {
     using type = generator<int>;
-    static_assert(std::ranges::input_range<R&>,
+    static_assert(range_given<R>,
                   "weir: flat_map's function has to give a range, a generator or an async_generator, or an "
                   "awaitable of one; this one's result is the type in many_items<...> in this message");
 };
-template <std::ranges::input_range R>
+template <range_given R>
     requires(!is_generator<R>)
 struct many_items<R> {
     using type = generator<std::ranges::range_value_t<R&>>;
@@ -78,14 +82,17 @@ struct expanding {
         using base = typename traits_of::is_given;
         static constexpr bool is_range = !base::gives_many;
         using many = typename many_items<typename base::result>::type;
-        using type = std::conditional_t<is_range, std::conditional_t<base::waits, task<many>, many>,
+        static constexpr bool fits = !is_range || range_given<typename base::result>;
+        using type = std::conditional_t<is_range, std::conditional_t<base::waits && fits, task<many>, many>,
                                         typename base::call>;
     };
 
     // `item` is a reference, so that the function may return a view of the item.
     template <class Function, class T>
     static typename traits_of<Function, T>::type give(Function& function, T& item, const invocation* call) {
-        if constexpr (!traits_of<Function, T>::is_range) {
+        if constexpr (!traits_of<Function, T>::fits) {
+            return elements<std::span<int>>::of({});  // `many_items` has failed
+        } else if constexpr (!traits_of<Function, T>::is_range) {
             return detail::call(function, std::move(item), call);
         } else if constexpr (traits_of<Function, T>::waits) {
             return give_later(function, item, call);
