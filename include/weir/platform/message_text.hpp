@@ -32,6 +32,11 @@ std::string error_text(const std::exception_ptr& error);
 // The type of an exception, to distinguish exceptions with the same text. `error`: not null.
 std::string error_type(const std::exception_ptr& error);
 
+// The text with `?` for each control character, except line breaks and tabs: for names and messages of users
+// that go to a terminal. Control characters are those of ASCII, and U+0080 to U+009F. Errors:
+// `std::bad_alloc`.
+std::string without_controls(std::string_view text);
+
 // The folder of weir's own headers. A source location in this folder means nothing to a user: it comes from
 // options that weir itself constructs.
 std::string_view folder_of_weir() noexcept;

@@ -63,6 +63,18 @@ WEIR_INLINE std::string error_type(const std::exception_ptr& error) {
     }
 }
 
+WEIR_INLINE std::string without_controls(std::string_view text) {
+    std::string shown;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool ends_control = byte >= 0x80 && byte < 0xA0 && !shown.empty() && shown.back() == '\xC2';
+        if (ends_control) shown.pop_back();
+        const bool is_control = (byte < ' ' && c != '\n' && c != '\t') || byte == 0x7F;
+        shown += is_control || ends_control ? '?' : c;
+    }
+    return shown;
+}
+
 WEIR_INLINE std::string_view folder_of_weir() noexcept {
     const std::string_view here = std::source_location::current().file_name();
     return here.substr(0, here.size() - std::string_view("platform/message_text.hpp").size());

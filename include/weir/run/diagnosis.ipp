@@ -7,6 +7,7 @@
 
 #include <weir/insight/limits.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/message_text.hpp>
 
 #include <cstdio>       // for std::fprintf, std::fputs, std::snprintf
 #include <cstdlib>      // for std::getenv
@@ -201,7 +202,7 @@ WEIR_INLINE void printed_trials::on_result(const profiled_run& run, std::size_t 
                                            const profile_trial& trial) {
     if (index == 0) base_ = trial;
     const bool grows = num_trials(run, stage) > 1;
-    const std::string name = index == 0 ? run.name_of(stage) : std::string();
+    const std::string name = index == 0 ? detail::without_controls(run.name_of(stage)) : std::string();
     std::fputs(lines_.line(name, trial, grows ? &base_ : nullptr).c_str(), stderr);
 }
 

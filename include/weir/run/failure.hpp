@@ -226,7 +226,8 @@ class failure_record {
 
 }  // namespace detail
 
-/// Sets the failure sink of all runs of the process. The default prints a line on stderr; null is none.
+/// Sets the failure sink of all runs of the process. The default prints a line on stderr, with `?` for
+/// control characters; null is none.
 /// \returns the previous failure sink. Threads: any.
 failure_sink set_failure_sink(failure_sink sink) noexcept;
 

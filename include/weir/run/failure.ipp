@@ -8,6 +8,7 @@
 #include <weir/platform/config.hpp>
 
 #include <mutex>     // for std::lock_guard
+#include <new>       // for std::bad_alloc
 #include <optional>  // for std::optional
 
 namespace weir {
@@ -30,8 +31,12 @@ WEIR_INLINE std::string pipeline_failure::describe(const std::vector<failure>& f
 namespace weir::detail {
 
 WEIR_INLINE void print_failure(std::string_view run, const pipeline_failure& error) noexcept {
-    std::fprintf(stderr, "weir: the run '%.*s' failed, and was destroyed before anybody asked: %s\n",
-                 static_cast<int>(run.size()), run.data(), error.what());
+    try {
+        std::fprintf(stderr, "weir: the run '%s' failed, and was destroyed before anybody asked: %s\n",
+                     detail::without_controls(run).c_str(), detail::without_controls(error.what()).c_str());
+    } catch (const std::bad_alloc&) {
+        std::fputs("weir: a run failed, and nobody asked; memory lacks to say how\n", stderr);
+    }
 }
 
 WEIR_INLINE bool failure_counter::count_failure(entry failed) noexcept {

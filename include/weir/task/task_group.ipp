@@ -20,7 +20,7 @@ WEIR_INLINE void print_unjoined(const std::exception_ptr& first, std::size_t cou
             count, what);
     };
     try {
-        print(detail::error_text(first).c_str());
+        print(detail::without_controls(detail::error_text(first)).c_str());
     } catch (...) {
         print("memory lacks to say what");
     }

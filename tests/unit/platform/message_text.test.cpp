@@ -29,6 +29,7 @@ using weir::detail::error_text;
 using weir::detail::memory_shortage;
 using weir::detail::place_behind;
 using weir::detail::place_text;
+using weir::detail::without_controls;
 
 namespace {
 
@@ -76,6 +77,16 @@ namespace {
 int twice(int n) { return 2 * n; }
 
 std::string line(unsigned n) { return "message_text.test.cpp:" + std::to_string(n); }
+
+TEST_CASE("without_controls replaces what a terminal obeys, and leaves lines, tabs and letters") {
+    CHECK(without_controls("f\x1B[31m\r\x07\x7F") == "f?[31m???");
+    CHECK(without_controls("a\xC2\x9B"
+                           "31m") == "a?31m");
+    CHECK(without_controls(std::string_view("a\0b", 3)) == "a?b");
+    CHECK(without_controls("one\n\ttwo \xC2\xA0 \xC3\x9F \xE2\x82\xAC") ==
+          "one\n\ttwo \xC2\xA0 \xC3\x9F \xE2\x82\xAC");
+    CHECK(without_controls({}).empty());
+}
 
 TEST_CASE("place_text gives the name of the file without its folder, and the line") {
     const auto here = std::source_location::current();
