@@ -9,6 +9,7 @@
 #include <weir/insight/settings.hpp>
 #include <weir/insight/verdict.hpp>
 #include <weir/measure/item_pace.hpp>
+#include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>
 
@@ -158,14 +159,14 @@ WEIR_INLINE std::vector<std::string> changed_settings(const compared_run& before
         const compared_stage& a = *each.before;
         const compared_stage& b = *each.after;
         const auto compare = [&](const char* what, std::size_t from, std::size_t to) {
-            if (from != to) all.push_back(what + a.name + ": " + change_text(from, to));
+            if (from != to) all.push_back(concat({what, a.name, ": ", change_text(from, to)}));
         };
         compare("concurrency of ", a.concurrency, b.concurrency);
         if (a.capacity != 0 && b.capacity != 0) compare("capacity behind ", a.capacity, b.capacity);
         compare("threads for ", a.threads, b.threads);
         if (a.keeps_order != b.keeps_order) {
-            all.push_back("order of " + a.name + ": " +
-                          (a.keeps_order ? "input -> completion" : "completion -> input"));
+            all.push_back(concat(
+                {"order of ", a.name, ": ", a.keeps_order ? "input -> completion" : "completion -> input"}));
         }
         if (has_other_batches(a, b)) {
             compare("batches of ", number_as<std::size_t>(a.batch_size + 0.5),
@@ -176,7 +177,7 @@ WEIR_INLINE std::vector<std::string> changed_settings(const compared_run& before
         for (const compared_stage& each : run.stages) {
             bool is_paired = each.is_consumer;
             for (const stage_pair& pair : pairs) is_paired = is_paired || is_in(pair) == &each;
-            if (!is_paired) all.push_back("only the " + std::string(which) + " run has stage " + each.name);
+            if (!is_paired) all.push_back(concat({"only the ", which, " run has stage ", each.name}));
         }
     };
     list(before, "first", [](const stage_pair& p) { return p.before; });

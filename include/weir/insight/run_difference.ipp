@@ -19,14 +19,14 @@ WEIR_INLINE std::string signed_percent(double share) {
 }
 
 WEIR_INLINE std::string time_text(const stage_difference& d) {
-    return "'" + d.stage + "' takes " + units::fixed(100 * larger(d.change, -d.change), 1) + " % " +
+    return concat({"'", d.stage, "' takes "}) + units::fixed(100 * larger(d.change, -d.change), 1) + " % " +
            (d.change < 0 ? "less time" : "longer") + " (" + signed_percent(d.interval.low) + " to " +
            signed_percent(d.interval.high) + ")" + (d.is_typical ? " by the geometric mean" : "") + ": " +
            units::time(d.after) + " instead of " + units::time(d.before);
 }
 
 WEIR_INLINE std::string failures_text(const stage_difference& d) {
-    return "'" + d.stage + "' fails " + (d.failed_after > d.failed_before ? "more" : "less") +
+    return concat({"'", d.stage, "' fails "}) + (d.failed_after > d.failed_before ? "more" : "less") +
            " often: " + units::percent(d.failed_after) + " of the invocations instead of " +
            units::percent(d.failed_before);
 }
@@ -44,10 +44,10 @@ WEIR_INLINE std::string detectable_text(const run_difference& d) {
                                                 : units::count(each.num_before) + " and " +
                                                       units::count(each.num_after) + " invocations";
         if (!each.detectable) {
-            too_few += "too few to compare: '" + each.stage + "', " + count + "\n";
+            too_few += concat({"too few to compare: '", each.stage, "', ", count}) + "\n";
         } else {
-            text +=
-                "  '" + each.stage + "': " + units::fixed(100 * *each.detectable, 1) + " % (" + count + ")\n";
+            text += concat({"  '", each.stage, "': "}) + units::fixed(100 * *each.detectable, 1) + " % (" +
+                    count + ")\n";
         }
     }
     if (!text.empty())
@@ -56,7 +56,7 @@ WEIR_INLINE std::string detectable_text(const run_difference& d) {
 }
 
 WEIR_INLINE std::string state_text(const state_difference& d) {
-    std::string text = "  '" + d.stage + "' " + d.state + ": " + units::percent(d.after) +
+    std::string text = concat({"  '", d.stage, "' "}) + d.state + ": " + units::percent(d.after) +
                        " of its slots' time instead of " + units::percent(d.before);
     if (d.change) {
         text +=

@@ -136,8 +136,8 @@ WEIR_INLINE void tuner::decide_for(tuning_step& next, const pipeline_stats& now,
         const std::size_t other = detail::find_other_times(*reference_, times);
         if (other < times.stages.size()) {
             next.outcome = tuning_outcome::outdated;
-            next.sentence +=
-                "; the times of '" + times.settings.stages[other].name + "' have changed: begins anew";
+            next.sentence += detail::concat(
+                {"; the times of '", times.settings.stages[other].name, "' have changed: begins anew"});
             return begin_anew(now);
         }
     }

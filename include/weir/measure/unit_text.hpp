@@ -73,7 +73,13 @@ template <std::size_t N>
 
 namespace weir::detail {
 
-// Returns all texts, one behind the other. Compilers need several times as long for a sum of strings.
+[[nodiscard]] constexpr bool is_control(char c) noexcept {
+    return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
+}
+
+// Returns a sentence for people: all texts, one behind the other. `?` replaces each control character, such
+// as one of a stage's name that could move the cursor of a terminal. Compilers need several times as long
+// for a sum of strings.
 [[nodiscard]] std::string concat(std::initializer_list<std::string_view> texts);
 
 }  // namespace weir::detail

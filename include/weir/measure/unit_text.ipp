@@ -74,6 +74,7 @@ WEIR_INLINE std::string log_time(duration d) {
 WEIR_INLINE std::string weir::detail::concat(std::initializer_list<std::string_view> texts) {
     std::string all;
     for (const std::string_view each : texts) all += each;
+    for (char& c : all) c = is_control(c) ? '?' : c;
     return all;
 }
 

@@ -3,6 +3,7 @@
 #ifndef WEIR_REPORT_ESCAPE_HPP
 #define WEIR_REPORT_ESCAPE_HPP
 
+#include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
 
 #include <cstddef>      // for std::size_t
@@ -19,10 +20,6 @@ inline constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
 // \returns the number of bytes of the UTF-8 character at the front of `text`; 0 if `text` is empty or begins
 //          with an invalid byte.
 [[nodiscard]] std::size_t utf8_length(std::string_view text) noexcept;
-
-[[nodiscard]] constexpr bool is_control(char c) noexcept {
-    return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
-}
 
 // \returns the text with a space for each control character, such as a line break.
 [[nodiscard]] inline std::string in_one_line(std::string text) {

@@ -141,6 +141,17 @@ TEST_CASE("the text has the sentence, the rates, the states, the verdicts and wh
     CHECK(out.str() == expected + "|");
 }
 
+TEST_CASE("the text has no control characters of the stages' names") {
+    run_difference d;
+    d.stages = {slower(), {.stage = "other\x1b[2J"}};
+    d.stages[0].stage = "slow\x1b[2J";
+    d.stages[0].failed_after = 0.1;
+    d.stages[0].failures_changed = true;
+    d.states = {{"slow\x1b[2J", "run", 0.5, 0}};
+    CHECK_FALSE(contains(d.text(), "\x1b"));
+    CHECK(contains(d.text(), "'slow?[2J' takes"));
+}
+
 TEST_CASE("without both rates the text has none, and without a stage that is compared no least change") {
     run_difference d;
     d.rate_before = 10;

@@ -63,6 +63,13 @@ TEST_CASE("a slow stage is the cause, with more slots as the change") {
           "slow: 2 slots instead of 1 would bring 100 % more (sure: 100 %)");
 }
 
+TEST_CASE("the sentence has no control characters of a stage's name; the stage of the verdict has them") {
+    const verdict v = weir::explain(builder().stage({.name = "slow\x1b[2J"}, awaiting({10})).consumed());
+    CHECK(v.stage == "slow\x1b[2J");
+    CHECK_THAT(v.sentence, ContainsSubstring("stage 'slow?[2J' is the bottleneck"));
+    CHECK_THAT(v.sentence, !ContainsSubstring("\x1b"));
+}
+
 TEST_CASE("a stage that works is said to be at work") {
     const verdict v = weir::explain(builder().stage({.name = "slow"}, running({10})).consumed());
     CHECK_THAT(v.sentence, ContainsSubstring("is at work 100 % of the time"));

@@ -105,6 +105,11 @@ TEST_CASE("a duration of a log line looks as in the documents") {
     CHECK(units::log_time(100h) == "360000.0 [sec]");
 }
 
+TEST_CASE("a sentence has no control characters of the names in it") {
+    CHECK(weir::detail::concat({"stage '", "slow\x1b[2J\n.\x7f", "' is \xC3\xBC"}) ==
+          "stage 'slow?[2J?.?' is \xC3\xBC");
+}
+
 TEST_CASE("numbers read the same in a German locale") {
     const weir_test::german_locale here;
     CHECK(units::fixed(1234.5, 1) == "1234.5");
