@@ -102,8 +102,11 @@ struct traversal_stage : stage_base {
 
     template <class Policy>
     void refuse_limits(run_core<Policy>& run) const {
-        run.refuse_unless(max_waiting >= 1 && !was_negative(max_waiting), options,
+        run.refuse_unless(max_waiting >= 1, options,
                           "lets no item wait that its function adds; give it .max_waiting = 1 or more");
+        run.refuse_unless(!was_negative(max_waiting), options,
+                          "has a .max_waiting that was negative, or is above half of the greatest "
+                          "std::size_t; give it 1 or more, below that");
     }
 
     Function function;

@@ -308,15 +308,18 @@ TEST_CASE("the slots of a traversal may become fewer and more, and no item is lo
     }
 }
 
-TEST_CASE("a traversal that lets nothing wait is refused") {
+TEST_CASE("a traversal that lets nothing wait, or no end of items, is refused") {
     virtual_time time;
-    for (const auto wrong : {std::size_t{0}, static_cast<std::size_t>(-1)}) {
+    const auto refusal_of = [&](std::size_t wrong) {
         const auto p = weir::source({1}) | weir::traverse(binary(3), {.name = "walk", .max_waiting = wrong}) |
                        weir::sink();
-        CHECK(
-            message_of([&] { static_cast<void>(p.start(time)); }) ==
-            "weir: stage 'walk' lets no item wait that its function adds; give it .max_waiting = 1 or more");
-    }
+        return message_of([&] { static_cast<void>(p.start(time)); });
+    };
+    CHECK(refusal_of(0) ==
+          "weir: stage 'walk' lets no item wait that its function adds; give it .max_waiting = 1 or more");
+    CHECK(refusal_of(static_cast<std::size_t>(-1)) ==
+          "weir: stage 'walk' has a .max_waiting that was negative, or is above half of the greatest "
+          "std::size_t; give it 1 or more, below that");
 }
 
 TEST_CASE("hooks hear of every item of a traversal, and one that takes too long has failed") {
