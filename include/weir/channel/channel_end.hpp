@@ -240,7 +240,7 @@ class channel_ends {
 
     static void check_capacity(std::size_t capacity) {
         refuse_if(capacity == 0, "weir: a channel of capacity 0 could never take an item; give it 1 or more");
-        refuse_negative(capacity, "weir: a channel's capacity was negative; give it 1 or more");
+        refuse_negative(capacity, "weir: a channel's capacity was negative, or too large; give it 1 or more");
     }
 
     // Sets the capacity. Under a whole_lock with `ends_apart`. `always_one_lock`: the ends share one lock.

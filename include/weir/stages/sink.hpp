@@ -180,7 +180,8 @@ struct for_each_stage : stage_base {
 /// Errors: `std::invalid_argument` for 0, and for negative numbers.
 [[nodiscard]] inline auto sink(detail::sink_capacity capacity = {},
                                std::source_location where = detail::call_place::current()) {
-    detail::refuse_negative(capacity.items, "weir: the capacity of a sink was negative; give it 1 or more");
+    detail::refuse_negative(capacity.items,
+                            "weir: the capacity of a sink was negative, or too large; give it 1 or more");
     return detail::sink_stage(capacity.items, where);
 }
 

@@ -143,7 +143,7 @@ TEST_CASE("a channel of capacity 0, or less, is refused, with the reason") {
     };
     CHECK(refusal(0) == "weir: a channel of capacity 0 could never take an item; give it 1 or more");
     CHECK(refusal(static_cast<std::size_t>(-1)) ==
-          "weir: a channel's capacity was negative; give it 1 or more");
+          "weir: a channel's capacity was negative, or too large; give it 1 or more");
 }
 
 TEST_CASE(

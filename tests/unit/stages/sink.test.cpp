@@ -44,7 +44,11 @@ TEST_CASE("a sink without room is refused with what to do") {
     CHECK(items::message_of([] { static_cast<void>(weir::sink(0)); }) ==
           "weir: sink(0) could never take an item; give it a capacity of 1 or more");
     CHECK(items::message_of([] { static_cast<void>(weir::sink(static_cast<std::size_t>(-1))); }) ==
-          "weir: the capacity of a sink was negative; give it 1 or more");
+          "weir: the capacity of a sink was negative, or too large; give it 1 or more");
+    virtual_time time;
+    CHECK(items::message_of([&] {
+              static_cast<void>((weir::source({1}) | weir::sink(SIZE_MAX / 2)).start(time));
+          }) == "weir: a channel's capacity was negative, or too large; give it 1 or more");
 }
 
 TEST_CASE("a sink lets the pipeline run ahead of the consumer by its capacity, and by one in hand") {
