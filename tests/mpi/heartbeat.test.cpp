@@ -113,9 +113,7 @@ TEST_CASE("a rank that does not leave its work is waited for until the grace is 
     CHECK(stand_in::look().aborted == 7);
 }
 
-TEST_CASE(
-    "a rank that failed for a reason that is not known yet tells the others the reason, or after a second "
-    "none") {
+TEST_CASE("a rank that has failed tells the others the reason when it is known, or none after a second") {
     const auto abandon = [](hearts& ranks) {
         ranks.reactors[1]->locked([&] { ranks.all[1]->abandon(); });
         CHECK_FALSE(ranks.failure(1).empty());
