@@ -100,7 +100,8 @@ class provenance {
         from_->parts_.push_back(std::move(other.from_));
     }
     // From now on, element k of the item is not known to be made of part k. Called when elements may have
-    // changed or moved, when the item gets another share, and when an element gets the item's share.
+    // changed or moved; when another item gets a share of the origin; and when the last element of the item
+    // takes over the item's own share.
     void forget_places() noexcept {
         if (from_ && from_->in_places_) from_->in_places_ = false;
     }

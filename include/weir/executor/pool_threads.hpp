@@ -53,11 +53,11 @@ class basic_pool_threads {
     basic_pool_threads(const basic_pool_threads&) = delete;
     basic_pool_threads& operator=(const basic_pool_threads&) = delete;
 
-    // Sets the number of places. First calls `prepare` with the number of all places, extra ones included,
-    // then `expect` with the number of places that have no thread. For each of these, a new thread, or a
-    // spare, calls `work(i)`. If some can't begin, calls `expect` again, with their number negated. A surplus
-    // thread sees by `wants` that it has to end. After `close`: no effect. `work` returns void, or whether
-    // another thread has taken its place: see `replace`.
+    // Sets the number of places to `n`, plus the extra places of `add_extra`. First calls `prepare` with this
+    // sum, then `expect` with the number of places that have no thread. For each place `i` without a thread,
+    // a new thread, or a spare, calls `work(i)`. If some can't begin, calls `expect` again, with their number
+    // negated. A surplus thread sees by `wants` that it has to end. After `close`: no effect. `work` returns
+    // void, or whether another thread has taken the place: see `replace`.
     // Errors: exceptions of `prepare`, of `on_start`, or of starting a thread: threads started before stay.
     template <class Prepare, class Expect, class Work>
     void set(unsigned n, Prepare prepare, Expect expect, Work work) {

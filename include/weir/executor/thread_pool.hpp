@@ -182,8 +182,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     void wake_all() noexcept override;
 
     // Makes another thread the worker's thread, while the calling thread blocks. Coroutines further down the
-    // stack can no longer use the worker's forks. False: no other thread could be started, and this one
-    // remains the worker's.
+    // stack can no longer use the worker's queue of forks. False: no other thread could be started, and the
+    // calling thread remains the worker's.
     bool leave_to_another(place& mine) noexcept;
 
     // Ends a surplus worker between two resumptions, and leaves its queues to the others. False: the worker

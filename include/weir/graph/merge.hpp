@@ -212,8 +212,8 @@ inline constexpr bool is_copyable<merge_stage<Inputs...>> = (is_copyable<Inputs>
 ///         epoch ends when each input has ended the epoch, or has ended; only then the inputs continue with
 ///         the next epoch.
 /// Ends:   when all inputs have ended, or one: see `merge_options::until_first_end`.
-/// Errors: a failure in an input ends this input, and the run, as in any stage. No epoch ends after a
-///         failure.
+/// Errors: a failure in an input, beyond those that `max_failures` allows, ends this input and the run, as in
+///         any stage. No epoch ends after such a failure.
 /// Cost:   a slot (worker) for each input, which holds at most one item.
 template <class... Inputs>
 class [[nodiscard]] merge : public detail::joined_stage_t<detail::merge_stage, Inputs...> {

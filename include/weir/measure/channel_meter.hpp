@@ -148,10 +148,12 @@ struct sink_figures {
 // A sink takes an item and puts it into its own queue, which takes no time. So the actions of a sink follow
 // from the number of items put into the queue before the sink, and the number got from its own queue: a sink
 // needs no coroutine. One channel holds the items of both queues and the item that the sink holds, in this
-// order:
+// order. `got`, `passed`, `taken` and `put` count items and marks of epochs so far:
 //
-//     got ... passed on ...   | taken         | ... put
-//     its own queue, capacity | the held item | the queue before it
+//     numbers of the items    where the items are
+//     got    ... passed - 1   the sink's own queue, of capacity `capacity_`
+//     passed ... taken - 1    the item that the sink holds: one, or none
+//     taken  ... put - 1      the queue before the sink
 //
 // Guarded by the channel's lock. Uses the instants at which the channel counts its events, so that the
 // figures of both agree to the nanosecond.

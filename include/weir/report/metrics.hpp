@@ -114,9 +114,9 @@ class metrics_report : public run_report {
 ///
 /// Errors: if the file can't be written, the function set by `set_report_warning` is called with path and
 ///         reason. The run goes on without this report.
-/// Cost:   about 40 us and 12 kB of text per lap for each stage with its queue; for verdicts during the run
-///         at most 1 % of the time. A verdict is on the laps since the last verdict; the verdict at the end
-///         is on the whole run.
+/// Cost:   about 40 us and 12 kB of text per lap for each stage with its queue. Verdicts during the run take
+///         at most 1 % of the run's elapsed time. A verdict is on the laps since the last verdict; the
+///         verdict at the end is on the whole run.
 class metrics_file final : public detail::metrics_report {
   public:
     /// Errors: `std::invalid_argument` for an empty path, and for labels as in `metrics_text`.

@@ -184,7 +184,8 @@ class run_report {
 
   private:
     friend class detail::run_reports;
-    // Called after `around_invocations`. Returns a trace of some items; null: none.
+    // Called after `around_invocations`. Returns the object that records the trace of some items of the run;
+    // null: the report needs no trace.
     virtual std::shared_ptr<detail::run_trail> follows_items() { return nullptr; }
 };
 

@@ -116,11 +116,12 @@ struct call_signature {
 };
 
 // The base of both kinds of pipe, `running_pipe` and `running_expansion`. Keeps the order of the results if
-// the options demand it. If the items have epochs, keeps at least the order of epochs. `Given`: the function;
-// `Kept`: a `call_signature`. If each item gives at most one result, the queue behind the stage keeps the
-// order of the input. A slot (worker) that is done early puts its result into its place in that queue, and
-// takes the next item. If an item may give several results, or only epochs are kept in order, a slot waits
-// for the turn of its item.
+// the options demand that order, or if a profile runs a stage of one slot (worker) with several slots. If the
+// items have epochs, keeps at least the order of epochs. `Given`: the function; `Kept`: a `call_signature`.
+// - Order of items, at most one result per item: the queue behind the stage keeps the order. A slot that is
+//   done early puts the result into the result's place in that queue, and takes the next item.
+// - Order of items, several results per item: a slot waits until all earlier items have left the stage.
+// - Order of epochs only: a slot waits until all items of earlier epochs have left the stage.
 template <class Given, class Kept, class C, class Policy>
 class ordered_function : public function_stage<Given, typename Kept::types, C, typename Kept::D, Policy> {
     using base = function_stage<Given, typename Kept::types, C, typename Kept::D, Policy>;

@@ -200,12 +200,12 @@ template <class Function>
     return detail::traversal_of<detail::traverse_stage>(std::forward<Function>(function), options);
 }
 
-/// The same as `traverse`, at the end of a pipeline, for a function without results. The run ends by itself,
-/// as with `for_each`: see `run<void>`.
+/// The same as `traverse`, at the end of a pipeline, without a queue behind the stage. The run ends by
+/// itself, as with `for_each`: see `run<void>`.
 ///
-/// \param function  as that of a `traverse`; its result is dropped.
-/// \param options   see `traverse_options`; leave out `capacity` and `max_bytes`. With `as_found`, calls of
-///                  the function begin in the order in which the items were added.
+/// \param function  as that of a `traverse`; a result of the function is dropped.
+/// \param options   see `traverse_options`; `start` refuses a `capacity` or `max_bytes`. With
+///                  `as_found`, calls of the function begin in the order in which the items were added.
 template <class Function>
 [[nodiscard]] auto traverse_each(Function&& function, const traverse_options& options = {}) {
     return detail::traversal_of<detail::traverse_each_stage>(std::forward<Function>(function), options);

@@ -128,8 +128,9 @@ WEIR_INLINE auto frame_slabs::cut(std::size_t stride, std::uint32_t most) noexce
     return {first, length};
 }
 
-// Returns the slab, closed, if none of its blocks is in use any more. Null: a block is in use, or the slab
-// was made before the process forked.
+// Puts the block back into its slab. If no block of the slab is in use any more, removes the slab from the
+// list of open slabs, and returns the slab, for the caller to free; else returns null. If the slab was made
+// before the process forked: no effect, and null.
 WEIR_INLINE auto frame_slabs::put_back(block& b) noexcept -> slab* {
     auto* const s = static_cast<slab*>(origin(&b));
     if (!s->born.is_here()) return nullptr;
