@@ -215,7 +215,7 @@ template <class S>
     requires detail::is_array_of_items<S>
 [[nodiscard]] auto source(S&& items, source_options options = {}) {
     using element = decltype(std::forward<S>(items)[0]);
-    static_assert(sizeof(detail::kept<element>) > 0);
+    [[maybe_unused]] constexpr detail::kept<element> refuses{};
     if constexpr (detail::can_be_kept<element>)
         return weir::source(std::to_array(std::forward<S>(items)), std::move(options));
 }
