@@ -152,20 +152,24 @@ struct any_argument {
     template <class T>
     operator T() const;  // NOLINT(google-explicit-constructor): an argument of any type
 };
+template <class Function>
+inline constexpr bool is_function_of_one_argument = false;
+template <class R, class A>
+inline constexpr bool is_function_of_one_argument<R (*)(A)> = true;
+template <class R, class A>
+inline constexpr bool is_function_of_one_argument<R (*)(A) noexcept> = true;
 // Whether a function, or an object with one call operator, can be called with one argument. False for an
-// object whose call operator is overloaded or a template.
+// object whose call operator is overloaded or a template. Not by constrained specialisations: nvcc 13 refuses
+// those of variables.
 template <class Function>
-inline constexpr bool takes_an_argument = false;
-template <class R, class A>
-inline constexpr bool takes_an_argument<R (*)(A)> = true;
-template <class R, class A>
-inline constexpr bool takes_an_argument<R (*)(A) noexcept> = true;
-template <class Function>
-    requires std::is_member_pointer_v<Function>  // the argument is the object
-inline constexpr bool takes_an_argument<Function> = true;
-template <class Function>
-    requires requires { &Function::operator(); }
-inline constexpr bool takes_an_argument<Function> = std::is_invocable_v<Function&, any_argument>;
+constexpr bool takes_an_argument() noexcept {
+    if constexpr (requires { &Function::operator(); }) {
+        return std::is_invocable_v<Function&, any_argument>;
+    } else {
+        return std::is_member_pointer_v<Function> ||  // the argument is the object
+               is_function_of_one_argument<Function>;
+    }
+}
 
 }  // namespace detail
 
@@ -196,11 +200,11 @@ template <class S>
                   "weir: a source takes from a channel that outlives the run and that it can "
                   "change: give it one that has a name and is no constant");
     static_assert(is_channel || detail::source_like<std::decay_t<S>> ||
-                      !detail::takes_an_argument<std::decay_t<S>>,
+                      !detail::takes_an_argument<std::decay_t<S>>(),
                   "weir: a source's function takes no argument, as nothing comes before it, and this one "
                   "takes one: let it capture what it needs, [files] { ... }");
     static_assert(is_channel || detail::source_like<std::decay_t<S>> ||
-                      detail::takes_an_argument<std::decay_t<S>>,
+                      detail::takes_an_argument<std::decay_t<S>>(),
                   "weir: a source needs a range, a generator, an async_generator, or a function that "
                   "gives std::optional items, a range or a generator, or a channel; this is none of them");
     if constexpr (detail::source_like<std::decay_t<S>>) {

@@ -294,7 +294,7 @@ TEST_CASE("the last log line is the verdict, for people and for programs") {
     CHECK(out.str() == weir::log_text(p));
     CHECK_THAT(weir::log_text(explained_runs::limited_by("a\n\"b\"", 2'000)),
                ContainsSubstring(
-                   "\n[verdict]\tcause=stage stage=\"a 'b'\" gain=1.00 sure=1.00: stage 'a \"b\"' is"));
+                   "\n[verdict]\tcause=stage stage=\"a 'b'\" gain=1.00 sure=1.00: stage 'a?\"b\"' is"));
 }
 
 TEST_CASE("a verdict that costs more than 1 % of a lap is not in the lap's lines") {

@@ -132,12 +132,12 @@ TEST_CASE("a function that takes an argument is known as such, whatever kind of 
         int operator()(int n) const noexcept { return n; }
         int next() noexcept { return 1; }
     };
-    STATIC_REQUIRE(takes_an_argument<int (*)(int)>);
-    STATIC_REQUIRE(takes_an_argument<int (*)(int&) noexcept>);
-    STATIC_REQUIRE(takes_an_argument<decltype(&counter::next)>);
-    STATIC_REQUIRE(takes_an_argument<counter>);
-    STATIC_REQUIRE_FALSE(takes_an_argument<int (*)()>);
-    STATIC_REQUIRE_FALSE(takes_an_argument<int>);
+    STATIC_REQUIRE(takes_an_argument<int (*)(int)>());
+    STATIC_REQUIRE(takes_an_argument<int (*)(int&) noexcept>());
+    STATIC_REQUIRE(takes_an_argument<decltype(&counter::next)>());
+    STATIC_REQUIRE(takes_an_argument<counter>());
+    STATIC_REQUIRE_FALSE(takes_an_argument<int (*)()>());
+    STATIC_REQUIRE_FALSE(takes_an_argument<int>());
 }
 
 TEST_CASE("a container gives its elements in order, whatever container it is") {
