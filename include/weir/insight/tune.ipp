@@ -30,7 +30,8 @@ WEIR_INLINE tuner::tuner(const tune_budget& budget, const tune_options& options)
     detail::refuse_if(budget.max_bytes != 0 && budget.item_bytes == 0,
                       "weir: a budget of bytes needs the size of an item (tune_budget::item_bytes)");
     detail::refuse_if(detail::was_negative(budget.max_slots) || detail::was_negative(budget.max_threads) ||
-                          detail::was_negative(budget.max_items) || detail::was_negative(budget.max_bytes),
+                          detail::was_negative(budget.max_items) || detail::was_negative(budget.max_bytes) ||
+                          detail::was_negative(budget.item_bytes),
                       "weir: a budget of tune was negative; 0 is no limit");
     detail::refuse_if(!detail::is_finite(options.worthwhile) || options.worthwhile <= 0,
                       "weir: tune needs to know from which increase on a change is worthwhile: a share above "

@@ -73,10 +73,6 @@ template <std::size_t N>
 
 namespace weir::detail {
 
-[[nodiscard]] constexpr bool is_control(char c) noexcept {
-    return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
-}
-
 // Returns a sentence for people: all texts, one behind the other. `?` replaces each control character, such
 // as one of a stage's name that could move the cursor of a terminal. Compilers need several times as long
 // for a sum of strings.

@@ -6,6 +6,7 @@
 #include <weir/measure/unit_text.hpp>
 
 #include <weir/platform/config.hpp>
+#include <weir/platform/message_text.hpp>
 
 #include <charconv>  // for std::to_chars
 

@@ -9,6 +9,7 @@
 #include <weir/mpi/operations.hpp>
 #include <weir/mpi/owned_comm.hpp>
 #include <weir/mpi/reactor.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/system.hpp>
@@ -77,10 +78,10 @@ class process {
     int level() const noexcept { return level_; }
 
     // Whether a failure of this rank would be news: no rank has failed, or this one has not said why.
-    bool can_fail() noexcept {
-        bool can = false;
-        loop_->locked([&]() noexcept { can = loop_->failure() == nullptr || health_->awaits_reason(); });
-        return can;
+    bool failure_is_news() noexcept {
+        bool is_news = false;
+        loop_->locked([&]() noexcept { is_news = loop_->failure() == nullptr || health_->awaits_reason(); });
+        return is_news;
     }
     // Tells all ranks that this one has failed. Blocks until a thread that may call MPI has begun that.
     void fail(const std::string& why) {
@@ -213,8 +214,7 @@ class only_one {
     ~only_one() { exists_.store(false, std::memory_order_relaxed); }  // see only_one()
 
   private:
-    // Whether there is a world in this process.
-    inline static standard_platform::atomic<bool> exists_{false};
+    inline static standard_platform::atomic<bool> exists_{false};  // whether this process has a world
 };
 
 }  // namespace detail
@@ -273,9 +273,9 @@ class world : detail::only_one, detail::process, public communicator {
         } catch (...) {
             why = "an exception that is no std::exception";
         }
-        const bool is_first = process::can_fail();
-        std::fprintf(stderr, is_first ? "rank %d failed: %s\n" : "rank %d ends: %s\n", rank(),
-                     is_first ? why.c_str() : failure()->what());
+        const bool is_first = process::failure_is_news();
+        const std::string said = weir::detail::without_controls(is_first ? why.c_str() : failure()->what());
+        std::fprintf(stderr, "rank %d %s: %s\n", rank(), is_first ? "failed" : "ends", said.c_str());
         if (is_first) process::fail(why);
         return 1;
     }

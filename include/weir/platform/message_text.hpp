@@ -32,6 +32,9 @@ std::string error_text(const std::exception_ptr& error);
 // The type of an exception, to distinguish exceptions with the same text. `error`: not null.
 std::string error_type(const std::exception_ptr& error);
 
+// Whether an ASCII character is a control character, such as a line break.
+constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < ' ' || c == '\x7F'; }
+
 // The text with `?` for each control character, except line breaks and tabs: for names and messages of users
 // that go to a terminal. Control characters are those of ASCII, and U+0080 to U+009F. Errors:
 // `std::bad_alloc`.

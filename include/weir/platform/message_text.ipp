@@ -69,8 +69,8 @@ WEIR_INLINE std::string without_controls(std::string_view text) {
         const auto byte = static_cast<unsigned char>(c);
         const bool ends_control = byte >= 0x80 && byte < 0xA0 && !shown.empty() && shown.back() == '\xC2';
         if (ends_control) shown.pop_back();
-        const bool is_control = (byte < ' ' && c != '\n' && c != '\t') || byte == 0x7F;
-        shown += is_control || ends_control ? '?' : c;
+        const bool keeps = !is_control(c) || c == '\n' || c == '\t';
+        shown += keeps && !ends_control ? c : '?';
     }
     return shown;
 }

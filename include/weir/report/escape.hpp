@@ -3,8 +3,8 @@
 #ifndef WEIR_REPORT_ESCAPE_HPP
 #define WEIR_REPORT_ESCAPE_HPP
 
-#include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/message_text.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for SIZE_MAX

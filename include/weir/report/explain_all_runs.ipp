@@ -16,6 +16,7 @@
 #include <weir/platform/system_info.hpp>
 #include <weir/report/escape.hpp>
 
+#include <algorithm>     // for std::ranges::count
 #include <array>         // for std::to_array
 #include <cerrno>        // for errno
 #include <mutex>         // for std::lock_guard
@@ -99,8 +100,11 @@ WEIR_INLINE void present_runs::read(const wait_site& site) {
     site.inspect(seen);
     for (const wait_seen& each : seen.waiting) {
         waiter found{each, each.kind == wait_kind::turn ? std::string() : for_terminal(state_of(seen)).text};
-        each.who != nullptr ? void(waiting_slots_.emplace(each.who, std::move(found)))
-                            : other_waiters_[&site].push_back(std::move(found));
+        if (each.who == nullptr) {
+            other_waiters_[&site].push_back(std::move(found));
+        } else {
+            waiting_slots_.emplace(each.who, std::move(found));
+        }
     }
 }
 
@@ -108,8 +112,7 @@ WEIR_INLINE auto present_runs::read(const watched_run& run) -> present_run {
     run_seen seen;
     run.inspect(seen, true);
     pipeline_stats stats = run.stats();
-    std::string names;
-    std::string text;
+    std::string names, text;
     for (std::size_t i = 0; i < stats.stages.size(); ++i) {
         const stage_stats& stage = stats.stages[i];
         const std::string name = for_terminal(stage.name).text;
@@ -216,15 +219,13 @@ WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
 
 WEIR_INLINE std::string present_runs::verdict_on(const present_run& run) const {
     if (!run.is_measured) return "no verdict, as the run measures nothing (weir::unmeasured)\n";
-    return (run.has_ended ? "verdict: " : "verdict so far: ") + for_terminal(sentence_on(run.stats)).text +
-           "\n";
+    return (run.has_ended ? "verdict: " : "verdict so far: ") + sentence_on(run.stats) + "\n";
 }
 
 WEIR_INLINE std::string present_runs::states(bool with_verdicts) const {
     std::string text;
-    std::size_t n = 0;
+    const auto n = static_cast<std::size_t>(std::ranges::count(runs_, false, &present_run::has_ended));
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-        n += runs_[i].has_ended ? 0U : 1U;
         text += "run " + std::to_string(i + 1) + ": " + runs_[i].states;
         if (with_verdicts) text += "  " + verdict_on(runs_[i]);
     }

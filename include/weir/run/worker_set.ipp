@@ -169,11 +169,8 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
         while (slots_.size() < concurrency) add_slot();
     } catch (const std::bad_alloc&) {
         const std::size_t had = workers_.size();
-        // Adds all or none.
-        for (; workers_.size() > before; workers_.pop_back()) {
-        }
-        for (; slots_.size() > before; slots_.pop_back()) {
-        }
+        while (workers_.size() > before) workers_.pop_back();  // adds all or none
+        while (slots_.size() > before) slots_.pop_back();
         if (concurrency < memory_shortage::many) throw;
         throw memory_shortage("stage '" + name_ + "': ", concurrency, "slots", had);
     }

@@ -385,6 +385,8 @@ TEST_CASE("a tuner refuses another run, earlier statistics, and a pool of no sta
 TEST_CASE("a budget or options that make no sense are refused with a sentence") {
     CHECK_THROWS_WITH(tuner({.max_bytes = 9}), ContainsSubstring("tune_budget::item_bytes"));
     CHECK_THROWS_WITH(tuner({.max_slots = static_cast<std::size_t>(-1)}), ContainsSubstring("negative"));
+    CHECK_THROWS_WITH(tuner({.max_bytes = 9, .item_bytes = static_cast<std::size_t>(-1)}),
+                      ContainsSubstring("negative"));
     CHECK_THROWS_WITH(tuner({}, {.worthwhile = 0}), ContainsSubstring("tune_options::worthwhile"));
     CHECK_THROWS_WITH(tuner({}, {.worthwhile = std::numeric_limits<double>::quiet_NaN()}),
                       ContainsSubstring("tune_options::worthwhile"));

@@ -1,5 +1,6 @@
 #include <weir/task/when_any.hpp>
 
+#include "support/actor.hpp"
 #include "support/catch.hpp"
 #include "support/vanishing.hpp"
 
@@ -18,7 +19,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -355,36 +355,27 @@ struct told_time : runs_within_post {
     weir::duration at{0};
 };
 
-// Does nothing, in a slot.
-struct in_slot {
-    struct promise_type {
-        in_slot get_return_object() noexcept {
-            return {std::coroutine_handle<promise_type>::from_promise(*this)};
-        }
-        std::suspend_always initial_suspend() const noexcept { return {}; }
-        std::suspend_always final_suspend() const noexcept { return {}; }
-        void return_void() const noexcept {}
-        void unhandled_exception() const noexcept { std::terminate(); }
-        weir::detail::coroutine_env& env() noexcept { return env_; }
+// A slot whose coroutine waits by the told time.
+struct waiting_slot {
+    explicit waiting_slot(told_time& time) : slot(stage, 0, time), waits(nothing()) {
+        waits.handle.promise().env().executor = &time;
+        waits.handle.promise().env().measured = &slot;
+    }
+    static actor nothing() { co_return; }
 
-        weir::detail::coroutine_env env_;
-    };
-    std::coroutine_handle<promise_type> handle;
+    std::string stage = "f";
+    weir::detail::slot slot;
+    actor waits;
 };
-in_slot nothing() { co_return; }
 
 }  // namespace
 
 TEST_CASE("a when_any is ready when its last part has ended, though another part read its clock before") {
     told_time time;
-    const std::string stage = "f";
-    weir::detail::slot me(stage, 0, time);
-    const in_slot waits = nothing();
-    waits.handle.promise().env_.executor = &time;
-    waits.handle.promise().env_.measured = &me;
+    const waiting_slot me(time);
     weir::detail::when_any_join join(2);
     const int parts[2]{};
-    CHECK(join.start(waits.handle, [](weir::executor&, const weir::detail::end_token&) {}));
+    CHECK(join.start(me.waits.handle, [](weir::executor&, const weir::detail::end_token&) {}));
     bool other_has_ended = false;
     const auto end_other = [&] {
         if (std::exchange(other_has_ended, true)) return;
@@ -399,21 +390,15 @@ TEST_CASE("a when_any is ready when its last part has ended, though another part
     CHECK(time.posted == 1);
     CHECK(join.first() == &parts[0]);
     CHECK(join.ready_at() == 20);
-    waits.handle.destroy();
 }
 
 TEST_CASE("a when_any whose parts end before it waits was not ready at any time") {
     told_time time;
     time.at = 10ns;
-    const std::string stage = "f";
-    weir::detail::slot me(stage, 0, time);
-    const in_slot waits = nothing();
-    waits.handle.promise().env_.executor = &time;
-    waits.handle.promise().env_.measured = &me;
+    const waiting_slot me(time);
     weir::detail::when_any_join join(1);
     const auto end_at_once = [&](weir::executor&, const weir::detail::end_token&) { join.part_ended(&join); };
-    CHECK_FALSE(join.start(waits.handle, end_at_once));
+    CHECK_FALSE(join.start(me.waits.handle, end_at_once));
     CHECK(time.posted == 0);
     CHECK(join.ready_at() == 0);
-    waits.handle.destroy();
 }
