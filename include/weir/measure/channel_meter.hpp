@@ -28,10 +28,11 @@ histogram waits_of(const basic_recorder<Platform, Histogram>& waits, std::uint64
     return h;
 }
 
-// Measures a channel: how long operations wait, and how long the channel is empty. Guarded by the channel's
-// lock. Every event first calls `settle`, which adds the time up to the instant of the event to all sums. A
-// snapshot settles at its own instant, and so splits open intervals exactly. An instant may have been read
-// before the lock was taken: if it is before the last event, it counts as the instant of that event.
+// Measures a channel: how long puts and gets wait, and how long the channel is empty. Guarded by the locks of
+// the channel. Before a wait begins or ends, and before the channel becomes empty or non-empty, the caller
+// calls `settle`, which adds the time since the last such event to all sums. A snapshot (`fill`) does so,
+// too: waits that have not ended count up to its instant. If an instant was read before the lock was taken,
+// and is before the last event, the instant of the last event counts instead.
 template <class Platform, bool Histogram = true>
 class channel_meter {
   public:
@@ -54,7 +55,7 @@ class channel_meter {
         begin_ = last_ = turned_ = now;
     }
 
-    // Adds the time since the last event. Returns the instant at which the event counts.
+    // Adds the time since the last event. Returns `now`, or the instant of the last event if that is later.
     std::int64_t settle(std::int64_t now) noexcept {
         if (now <= last_) return last_;  // several events share one clock reading
         if (puts.waiting != 0) integrate(puts, last_, now);
@@ -70,7 +71,7 @@ class channel_meter {
     // When the channel last became empty or non-empty.
     std::int64_t turned() const noexcept { return turned_; }
 
-    // A wait of `ns` is over. `of`: `puts` or `gets`, whose operation has waited.
+    // An operation has waited for `ns`. `of`: `puts` if the operation is a put; else `gets`.
     void record_wait(const side& of, std::int64_t ns) noexcept {
         (&of == &puts ? put_waits_ : get_waits_).record(ns);
     }
@@ -82,8 +83,8 @@ class channel_meter {
     std::int64_t elapsed() const noexcept { return time_between(begin_, last_); }
     std::int64_t empty() const noexcept { return read_sum(empty_); }
 
-    // Fills in the times up to the instant `now`; before `start`, only the histograms. `s` has the counts at
-    // that instant already.
+    // Sets the histograms of waits and, if `start` was called, the times up to the instant `now`. The caller
+    // has set `s.num_put` and `s.num_get`.
     void fill(channel_stats& s, std::int64_t now) noexcept {
         s.put_waits = detail::waits_of(put_waits_, s.num_put);
         s.get_waits = detail::waits_of(get_waits_, s.num_get);
@@ -136,7 +137,7 @@ struct sink_figures {
     std::uint64_t num_taken = 0;   // items taken from the queue before the sink
     std::uint64_t num_passed = 0;  // items put into the sink's own queue
     std::uint64_t num_before = 0;  // items and end-of-epoch marks in the queue before the sink
-    std::size_t bytes_before = 0;  // their bytes, if bytes are limited
+    std::size_t bytes_before = 0;  // bytes of these items, if bytes are limited; else 0
     duration wait_get{};
     duration wait_put{};
     duration empty{};  // the time in which the queue before the sink was empty
@@ -148,15 +149,15 @@ struct sink_figures {
 // A sink takes an item and puts it into its own queue, which takes no time. So the actions of a sink follow
 // from the number of items put into the queue before the sink, and the number got from its own queue: a sink
 // needs no coroutine. One channel holds the items of both queues and the item that the sink holds, in this
-// order. `got`, `passed`, `taken` and `put` count items and marks of epochs so far:
+// order. `got`, `passed`, `taken` and `put` count items and end-of-epoch marks so far:
 //
 //     numbers of the items    where the items are
 //     got    ... passed - 1   the sink's own queue, of capacity `capacity_`
 //     passed ... taken - 1    the item that the sink holds: one, or none
 //     taken  ... put - 1      the queue before the sink
 //
-// Guarded by the channel's lock. Uses the instants at which the channel counts its events, so that the
-// figures of both agree to the nanosecond.
+// Guarded by the locks of the channel. Each argument `now` is a result of `channel_meter::settle`, so that
+// the figures of sink and channel agree to the nanosecond.
 template <class Platform, bool Histogram = true>
 class sink_meter {
   public:
@@ -165,7 +166,8 @@ class sink_meter {
     void start(std::int64_t now) noexcept { last_ = since_ = now; }
     void set_capacity(std::size_t capacity) noexcept { capacity_ = capacity; }
 
-    // Whether the queue before the sink is closed and empty, or was discarded.
+    // Whether the sink has ended: it holds no item and the queue before it is closed and empty; or all items
+    // were discarded.
     bool is_over() const noexcept { return over_; }
     // Whether the sink holds an item, because its own queue is full.
     bool waits_to_put() const noexcept { return taken_ != passed_; }
@@ -210,9 +212,9 @@ class sink_meter {
         over_ = is_empty_before_ = true;
     }
 
-    // The instant at which an item last came or went. `got`: the number of all gets; `size`: the items in the
-    // whole channel; `turned`: when the channel became empty. A get that leaves items in the channel is not
-    // timed; for such a get, the result is the instant at which a call first had this `got`.
+    // The instant at which the sink last moved an item, or the consumer got one if that was later. `got`: the
+    // number of all gets; `size`: the items in the whole channel; `turned`: when the channel became empty. A
+    // get that leaves items in the channel is not timed: the first call with its `got` counts as its instant.
     std::int64_t moved(std::uint64_t got, std::size_t size, std::int64_t turned) noexcept {
         if (got != got_then_) then_ = last_;
         got_then_ = got;
@@ -238,7 +240,8 @@ class sink_meter {
   private:
     using waits = basic_recorder<Platform, Histogram>;
 
-    // A get or put of the sink is complete, and the next one begins. Records the wait of the completed one.
+    // A get or put of the sink is complete, and the next one begins. Counts a mark; else records the wait,
+    // unless it was 0.
     void note(waits& of, bool mark, std::uint64_t& marks) noexcept {
         if (mark) {
             ++marks;

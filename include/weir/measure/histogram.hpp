@@ -59,7 +59,8 @@ class histogram {
     [[nodiscard]] static histogram without_quantiles(std::uint64_t count, duration sum,
                                                      duration max) noexcept;
 
-    /// \returns the histogram with these `buckets()`, `count()`, `sum()` (below 292 years) and `max()`.
+    /// \returns the histogram with these `buckets()`, `count()`, `sum()` and `max()`. If the buckets hold
+    ///          fewer durations than `count`, `has_quantiles` is false.
     /// Errors: `std::invalid_argument` if a bucket does not begin where one of this class does, or if the
     ///         buckets hold more than `count`.
     [[nodiscard]] static histogram of(const std::vector<histogram_bucket>& buckets, std::uint64_t count,
@@ -88,7 +89,8 @@ class histogram {
         count_ += added;
         unsorted_ += unsorted;
         // Read after the cells, so sum and maximum include all durations in the cells. The sum may include a
-        // duration that is being recorded; the maximum is limited to the highest bucket that is not empty.
+        // duration that is being recorded; so the maximum is limited to the highest bucket that is not empty,
+        // if all durations are in buckets.
         add_to_sum(live.sum());
         const std::int64_t seen = to_signed((live.max)());
         max_ = detail::larger(max_, unsorted != 0 ? seen : detail::smaller(seen, scale::upper_bound(top)));

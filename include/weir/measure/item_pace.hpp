@@ -50,7 +50,7 @@ struct item_pace {
 
 namespace detail {
 
-// std::sqrt and std::exp. <cmath> takes longer to compile than everything that uses them here.
+// Replace std::sqrt and std::exp, as <cmath> takes long to compile.
 inline double root(double x) noexcept {
     if (!(x > 0)) return 0;
     double y = x < 1 ? 1 : x;
@@ -103,8 +103,8 @@ inline std::optional<confidence_interval> speed_up(const item_pace& a, const ite
 // blocks, or fewer if there are few items.
 class pace_meter {
   public:
-    // `num_slots`: on how many items the stage works at a time. Each of the first blocks has `num_slots`
-    // items, each later block a multiple of `num_slots`, because items that begin together end together.
+    // `num_slots`: on how many items the stage works at a time. The number of items in a block is always a
+    // multiple of `num_slots`, because items that begin together end together.
     void restart(std::size_t num_slots) noexcept {
         step_ = next_ = num_slots;
         begun_ = 0;
@@ -126,7 +126,7 @@ class pace_meter {
     }
     std::uint64_t begun() const noexcept { return begun_; }
 
-    // None if fewer than four items for each slot have begun.
+    // None if fewer than 4 * `num_slots` items have begun.
     std::optional<item_pace> pace() const noexcept {
         if (num_marks_ <= least) return std::nullopt;
         item_pace all;

@@ -17,8 +17,8 @@ struct measured {
 };
 
 /// Everything is measured except histograms: sums, counts, averages, rates, maxima and the slots' times are
-/// those of `measured`, but no quantile is known (`histogram::has_quantiles`). A slot takes 0.3 KB, with
-/// `measured` 1.7; a channel takes 0.6 KB, with `measured` 3.4.
+/// those of `measured`, but no quantile is known (`histogram::has_quantiles`). A slot (a worker of a stage)
+/// takes 0.3 KB, with `measured` 1.7; a channel takes 0.6 KB, with `measured` 3.4.
 struct summed {
     using platform = detail::standard_platform;
     static constexpr bool statistics = true;
@@ -33,7 +33,8 @@ struct unmeasured {
     static constexpr bool histograms = false;
 };
 
-/// A list of policies: the stages of a `stage_list`, made at run time, are compiled for each of them.
+/// A list of policies. A `stage_list`, whose stages are chosen at run time, is compiled for each policy of
+/// its list.
 template <class...>
 struct policies {};
 

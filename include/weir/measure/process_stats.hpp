@@ -39,7 +39,7 @@ struct process_stats {
     [[nodiscard]] double busy_in_system() const noexcept { return share(system_time); }
 
     /// A lap: the resources used from `earlier` to `later`; nothing becomes negative. Memory and processors
-    /// are those of `later`. A value that one of the two snapshots lacks is empty.
+    /// are those of `later`. Any other value that one of the two snapshots lacks is empty.
     [[nodiscard]] friend process_stats operator-(process_stats later, const process_stats& earlier) {
         const auto since = [](auto& a, const auto& b) {
             if (a && b) {
@@ -73,8 +73,8 @@ namespace detail {
 // Measures the `process_stats` of a run.
 //
 // `begin` is called before the object is shared; afterwards any thread may call the other members. If `stats`
-// is never called, a run costs two system calls of 2 us, at its beginning and its end. A file is read only by
-// `stats`, and by `end` if `stats` was called before.
+// is never called, a run costs two system calls of 2 us, at its beginning and its end. The memory is read,
+// from a file on Linux, only by `stats`, and by `end` if `stats` was called before.
 template <class Platform>
 class basic_process_meter {
     struct instant {
@@ -91,7 +91,7 @@ class basic_process_meter {
     // of `stats` reads the number of processors anew.
     void end() noexcept;
 
-    // None if `begin` was not called, or if the system reports nothing.
+    // None if `begin` was not called, or if the system reports neither times nor memory.
     std::optional<process_stats> stats() noexcept;
 
   private:

@@ -93,7 +93,8 @@ class bucket_counts {
         c.store(n, std::memory_order_release);             // pairs with in_bucket()
     }
 
-    // acquire, all; pairs with the release of add(), add_in_new_row() and add_in_wide(): sees their writes
+    // acquire, all; pairs with the stores of add(), add_in_new_row() and add_in_wide(): sees the row, the
+    // array, and the sum and maximum that `basic_recorder` wrote before the count
     std::uint64_t in_bucket(std::size_t bucket) const noexcept {
         const narrow* const row = rows_[bucket / row_length].load(std::memory_order_acquire);
         const wide* const more = wide_.load(std::memory_order_acquire);
@@ -120,7 +121,7 @@ class bucket_counts {
     WEIR_NOINLINE void add_in_new_row(std::size_t bucket, std::uint32_t times) noexcept {
         narrow* const row = new_row();
         if (row == nullptr) return add_in_wide(bucket, times);
-        // release; pairs with in_bucket()
+        // release: publishes the row; pairs with in_bucket()
         rows_[bucket / row_length].store(row, std::memory_order_release);
         add(bucket, times);
     }
@@ -207,7 +208,8 @@ class basic_recorder {
         const std::uint64_t value = ns < 0 ? 0 : static_cast<std::uint64_t>(ns);
         record_each(value, times, value * times);
     }
-    // Records `times` durations with the mean `value`, rounded, and exactly the sum `sum`.
+    // Records `times` durations whose rounded mean is `value` in the bucket of `value`. Adds exactly `sum` to
+    // the sum.
     WEIR_ALWAYS_INLINE void record_each(std::uint64_t value, std::uint32_t times,
                                         std::uint64_t sum) noexcept {
         if (sum != 0) {

@@ -58,8 +58,8 @@ class slot : public basic_state_meter<> {
     }
     bool is_in_overhead() const noexcept { return is_in_overhead_; }
 
-    // The chain resumes: this thread works for the stage until the chain suspends. Called by `enter_thread`,
-    // and alone for policies without statistics. Costs one access to thread-local data.
+    // The chain resumes: notes that the calling thread works for the stage until the chain suspends. Called
+    // by `enter_thread`, and alone for policies without statistics. Costs one access to thread-local data.
     void resumed() const noexcept { trampoline::is_work_of(stage_); }
 
     // Stores the thread that runs the chain, for `is_below`. Called by `resumed(now)`; and alone when the
@@ -77,7 +77,8 @@ class slot : public basic_state_meter<> {
     // returns.
     bool is_below() noexcept {
         // acquire; pairs with enter_thread(): a caller that sees that the chain runs also sees its thread.
-        // Other threads don't call state(): that would end the bias of its lock to the chain's thread.
+        // state() is called only on the chain's thread: on others it would make the lock, reserved for that
+        // thread, slower.
         const auto was_here = [this] {
             return has_thread_.load(std::memory_order_acquire) &&
                    thread_.load(std::memory_order_relaxed) == standard_platform::this_thread();
@@ -129,8 +130,9 @@ class slot : public basic_state_meter<> {
     std::uint64_t failures() const noexcept { return failures_.load(std::memory_order_acquire); }
     std::int64_t failure_time() const noexcept { return failure_time_.load(std::memory_order_relaxed); }
 
-    // A call of `retry` failed, and is repeated. `lost`: the time of the call, and of the wait after it. Only
-    // a coroutine of the slot calls this. The release publishes the time, which is stored before.
+    // A call of a function in `retry` failed, and is repeated. `lost`: the time of the failed call, and of
+    // the wait after it. Only a coroutine of the slot calls this. The release publishes the time, which is
+    // stored before.
     void count_retry(std::int64_t lost) noexcept {
         retry_time_.store(add_interval(retry_time(), 0, lost), std::memory_order_relaxed);
         retries_.store(retries() + 1, std::memory_order_release);  // pairs with retries()
@@ -140,10 +142,10 @@ class slot : public basic_state_meter<> {
     std::uint64_t retries() const noexcept { return retries_.load(std::memory_order_acquire); }
     std::int64_t retry_time() const noexcept { return retry_time_.load(std::memory_order_relaxed); }
 
-    // True: the slot must not wait for an item, because a lower concurrency has taken it out of service, or
-    // because it may hold its earlier items no longer. A get that would wait gives up. The thread that stores
-    // true then calls the channel's `recall`, for a get that waits already. relaxed: the lock that `recall`
-    // takes orders the flag and the wait
+    // True: the slot must not wait for an item, because a lower concurrency has taken the slot out of
+    // service, or because the slot has kept earlier items (as for a batch) for the time allowed. A get that
+    // would wait ends without an item. The thread that stores true then calls the channel's `recall`, for a
+    // get that waits already. relaxed: the lock that `recall` takes orders the flag and the wait
     standard_platform::atomic<bool> recalled{false};
 
     // True: the slot has ended. Stored with release, loaded with acquire: a reader that sees all slots of a
@@ -183,8 +185,8 @@ class slot : public basic_state_meter<> {
     slot_trail* trail = nullptr;
 };
 
-// A slot whose invocations are timed. Only the chain uses the members of this class, so that other code does
-// not depend on the policy, which says what the run measures; snapshots read `tasks`.
+// A slot whose invocations are timed. `Histogram` false: without a histogram of their times. Only the chain
+// uses the members of this class, except `tasks`, which snapshots read.
 template <bool Histogram>
 class timed_slot final : public slot {
   public:

@@ -35,7 +35,8 @@ struct slot_times {
 
     /// \returns the sum of all states.
     [[nodiscard]] constexpr duration total() const noexcept;
-    /// \returns the time in which the slot had an item in work: `run` + `await`.
+    /// \returns `run` + `await`: the time in which the stage's function had a thread, or was itself
+    ///          suspended.
     [[nodiscard]] constexpr duration busy() const noexcept { return detail::sum(run, await); }
 
     /// The sum, state by state. Lifetime: the result refers to this object.
@@ -57,8 +58,7 @@ struct slot_times {
 
 namespace detail {
 
-// What a worker of a stage, a slot, is doing. `slot_times` above explains each state. A slot is always in
-// exactly one.
+// What a worker of a stage, a slot, is doing. `slot_times` above explains each state.
 enum class slot_state : std::uint8_t { off, wait_get, runnable, run, await, wait_put, wait_turn, overhead };
 
 inline constexpr std::size_t slot_states = 8;
@@ -107,7 +107,7 @@ class basic_state_meter {
     basic_state_meter(const basic_state_meter&) = delete;
     basic_state_meter& operator=(const basic_state_meter&) = delete;
 
-    // Not inlined: a coroutine would keep the thread-local address when it continues on another thread.
+    // Not inlined: a coroutine that continues on another thread would keep an address of thread-local data.
     WEIR_NOINLINE void enter(slot_state next, std::int64_t now) noexcept {
         const typename lock_type::guard held(lock_, basic_thread_record<Platform>::mine());
         settle(now);
@@ -174,9 +174,9 @@ class basic_state_meter {
     state_journal* journal_ = nullptr;  // null: no tracing
 };
 
-// Computes for how long nothing in a run has moved. If all slots wait, the last movement was a slot's last
-// change of state, or a later movement of an item. A slot whose function has a thread counts as moving, as
-// its progress can't be seen from outside.
+// Computes for how long nothing in a run has moved. The last movement is the last change of a slot's state,
+// or a later movement of an item. A slot that has a thread counts as moving, as its progress can't be seen
+// from outside.
 class stillness {
   public:
     // Adds a slot that has been in state `is` since the instant `since`.

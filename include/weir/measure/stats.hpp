@@ -86,7 +86,7 @@ struct channel_stats {
     [[nodiscard]] friend bool operator==(const channel_stats&, const channel_stats&) = default;
 };
 
-/// The statistics of a stage that copies its items to a device (`to_device`), or waited for blocks.
+/// The statistics of a stage that copies its items to a device (`to_device`), or waited for blocks of a pool.
 struct transfer_stats {
     std::uint64_t num_copies = 0;        ///< completed copies
     std::uint64_t bytes = 0;             ///< bytes of these copies
@@ -158,7 +158,7 @@ struct stage_setup {
     bool keeps_order = false;  ///< results keep the order of the items: see `stage_options::output_order`
     std::size_t executor = 0;  ///< the index of the first stage that has the same executor
     std::size_t threads = 0;   ///< how many coroutines that executor runs at once; 0: no limit (virtual time)
-    std::size_t item_bytes = 0;  ///< average in the first queue behind, since the start; 0: no limit of bytes
+    std::size_t item_bytes = 0;  ///< average in the first output queue; 0: no item yet, or no limit of bytes
 
     [[nodiscard]] friend bool operator==(const stage_setup&, const stage_setup&) = default;
 };
@@ -182,7 +182,7 @@ struct stage_stats {
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
     std::optional<stage_setup> setup = std::nullopt;         ///< none: a sink, which has no executor
-    std::optional<bool> awaits_others = std::nullopt;  ///< of an awaiting source: whether it reads a channel
+    std::optional<bool> awaits_others = std::nullopt;        ///< whether an awaiting source reads a channel
     /// A sample of the `num_tasks` invocations, or of the batches of an `aggregate`; none: not recorded, see
     /// `run_options::recording`. Of a lap: those that ended in the lap.
     std::optional<task_samples> samples = std::nullopt;
@@ -207,7 +207,7 @@ struct stage_stats {
                          &stage_stats::busy);
         const std::size_t both = detail::smaller(later.per_slot.size(), earlier.per_slot.size());
         for (std::size_t i = 0; i < both; ++i) later.per_slot[i] -= earlier.per_slot[i];
-        // An added slot has been off since the start: leaves out the time before the lap.
+        // A slot that `earlier` lacks has been off since the start: subtracts the time before the lap.
         for (std::size_t i = both; i < later.per_slot.size(); ++i) {
             later.per_slot[i].off = detail::since(earlier.elapsed, later.per_slot[i].off);
         }
@@ -248,7 +248,7 @@ struct pipeline_stats {
     std::vector<stage_stats> stages;      ///< in the order in which items pass: source ... sink; branches
                                           ///< one after the other
     std::vector<channel_stats> channels;  ///< the queues between the stages: see `stage_stats::outputs`
-    std::optional<process_stats> process = std::nullopt;  ///< none: virtual time, no statistics, unknown
+    std::optional<process_stats> process = std::nullopt;  ///< none: virtual time, `unmeasured`, or unknown
     /// For how long nothing has moved at the snapshot: no item came or went, and no slot changed its state. 0
     /// while a thread runs a stage's function, for however long; a function that awaits does not count as
     /// moving. 0 if the run is paused, over, or without statistics. A get by the consumer that leaves items

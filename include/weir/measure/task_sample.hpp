@@ -37,11 +37,11 @@ struct task_samples {
 
 namespace detail {
 
-// Removes elements at random until each invocation is in the sample with a probability of `1 / one_in`, a
-// power of two. Does nothing if the probability is less already.
+// Keeps one of each few successive elements, chosen at random, so that the sample has one of each `one_in`
+// invocations. `one_in`: a power of two. Does nothing if the sample's own `one_in` is as great or greater.
 void thin(task_samples& all, std::uint64_t one_in);
-// The part of a sample for a lap (the difference of two snapshots), which begins at the instant `begin`.
-// `before`: the sample at that time; empty: there was none.
+// The part of a sample for a lap (the difference of two snapshots). `begin`: the time from the start of the
+// run to the lap. `before`: the sample at that time; empty: there was none.
 task_samples samples_of_lap(const task_samples& all, const std::optional<task_samples>& before,
                             duration begin);
 // Adds a sample of other invocations. First removes elements of the sample with the smaller `one_in`, until

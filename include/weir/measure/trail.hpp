@@ -74,9 +74,8 @@ class trail_marks {
 };
 
 // The trace of one slot: visits, one for each traced item. A visit lasts from the call of the function with
-// the item until its last output is in a queue. Each traced item has a tag, which is a number other than 0.
-// The slot's coroutine calls the members, in about the order below. If another thread completes a put for the
-// waiting slot, that thread calls `left` and `depth`.
+// the item until its last output is in a queue. The slot's coroutine calls the members, in about the order
+// below. If another thread completes a put for the waiting slot, that thread calls `left` and `depth`.
 class slot_trail {
   public:
     slot_trail() = default;

@@ -41,7 +41,7 @@ template <std::size_t N>
     std::size_t i = 0;
     while (i + 1 < N && std::abs(value / units[i].scale) >= 999.5) ++i;
     const double number = value / units[i].scale;
-    // 99.95 is written with one decimal as 100.0; it has none then.
+    // With one decimal, 99.95 would be written as 100.0.
     const int shown = std::abs(number) >= 99.95 ? 0 : i == 0 ? decimals : 1;
     return fixed(number, shown) + " " + units[i].name;
 }
@@ -58,7 +58,8 @@ template <std::size_t N>
 /// \returns the number in full if it has at most `digits` digits, else shortened: `1.2 M`.
 [[nodiscard]] std::string count(std::uint64_t n, std::size_t digits = 9);
 
-/// \returns a share of 1 in whole percent, without a sign: `57`; a little more than 0 is `<1`.
+/// \returns a share of 1 in whole percent, without the sign `%`: `57`; `<1` if it is more than 0 and below
+///          0.5 %.
 [[nodiscard]] std::string whole_percent(double share);
 
 /// \returns a share of 1 in percent: `57.3 %`, `100 %`, `0 %`.
@@ -73,9 +74,8 @@ template <std::size_t N>
 
 namespace weir::detail {
 
-// Returns a sentence for people: all texts, one behind the other. `?` replaces each control character, such
-// as one of a stage's name that could move the cursor of a terminal. Compilers need several times as long
-// for a sum of strings.
+// Returns all texts, one behind the other. `?` replaces each control character: one in a stage's name could
+// move the cursor of a terminal. A sum of strings takes several times as long to compile.
 [[nodiscard]] std::string concat(std::initializer_list<std::string_view> texts);
 
 }  // namespace weir::detail
