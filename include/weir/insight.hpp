@@ -3,7 +3,8 @@
 #ifndef WEIR_INSIGHT_HPP
 #define WEIR_INSIGHT_HPP
 
-// Of these, weir.hpp includes only brief_verdict.hpp, with its includes: for tables and WEIR_DIAGNOSE.
+// Of these, weir.hpp includes only brief_verdict.hpp and its includes: tables and the environment variable
+// WEIR_DIAGNOSE need them.
 #include <weir/insight/brief_verdict.hpp>
 #include <weir/insight/diff.hpp>
 #include <weir/insight/headspace.hpp>

@@ -114,8 +114,8 @@ namespace detail {
 
 void one_source_file_has_to_include_weir_src_hpp_or_link_weir_compiled() {}
 
-// The clock; the queues in which slots wait: for their turn, for the end of a pause, for fewer bytes in the
-// queues of the run, or to be in service again.
+// The clock; the queues in which slots (workers of stages) wait: for their turn, for the end of a pause, for
+// fewer bytes in the queues of the run, or to be in service again.
 template class basic_tick_clock<>;
 template class wait_queue<turn_rule>;
 template class wait_queue<turn_rule>::awaiter<timed_slot<true>>;

@@ -3,7 +3,7 @@
 #ifndef WEIR_VERSION_HPP
 #define WEIR_VERSION_HPP
 
-// The build files read these three lines; write a release here and nowhere else.
+// The build files read the version from these three lines: it is set nowhere else.
 #define WEIR_VERSION_MAJOR 0
 #define WEIR_VERSION_MINOR 1
 #define WEIR_VERSION_PATCH 0

@@ -17,11 +17,13 @@
 
 namespace weir {
 
-/// A coroutine that `co_yield`s values, and may `co_await` in between. It only runs while `next` is awaited.
+/// A coroutine that `co_yield`s values, and may `co_await` in between. The body only runs while `next` is
+/// awaited.
 ///
 ///     while (auto x = co_await lines.next()) use(*x);
 ///
-/// Resumes:  the coroutine that awaits `next`, on its executor, as `task` does.
+/// Resumes:  the coroutine that awaits `next`: at once if the generator has the same executor and runs on a
+///           thread of an executor, else by a post to the awaiting coroutine's executor.
 /// Errors:   an exception of the body is rethrown by the current `next`; the generator has ended then.
 /// Threads:  one `next` at a time.
 /// Lifetime: the object owns the coroutine, and may be destroyed between two calls of `next`. Objects to
@@ -80,8 +82,7 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
         using moves_item = void;
         explicit next_operation(handle& generator) noexcept : handle_(&generator) {}
         bool await_ready() const noexcept { return !*handle_ || handle_->done(); }
-        // Resumes when the generator has yielded or ended: at once, if that happens on a thread of an
-        // executor, else by a post to the awaiting coroutine's executor.
+        // Resumes when the generator has yielded or ended; where: see `async_generator`.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             handle_->promise().awaited_by(h, handle_);

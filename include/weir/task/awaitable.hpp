@@ -36,8 +36,8 @@ inline std::system_error sender_stopped_error() {
 }
 
 // A coroutine that awaits an object with a member `as_awaitable` on behalf of a coroutine of this library.
-// The object may resume the adapter on any thread, also inside its own `await_suspend`. When the adapter
-// ends, it posts the coroutine of this library to that coroutine's executor.
+// The awaiter that `as_awaitable` returns may resume the adapter on any thread, also inside `await_suspend`.
+// When the adapter ends, it posts the coroutine of this library to that coroutine's executor.
 class foreign_awaitable_adapter {
   public:
     class promise_type : public pooled_frame {
@@ -95,7 +95,8 @@ class foreign_awaitable_adapter {
         if (handle_) handle_.destroy();
     }
 
-    // Returns the coroutine, to be resumed on `ex`. At its end the coroutine posts `awaiter` to `ex`.
+    // Returns the adapter's coroutine, for the caller to resume. At its end the adapter posts `awaiter` to
+    // `ex`.
     std::coroutine_handle<> prepare(executor& ex, std::coroutine_handle<> awaiter) noexcept {
         handle_.promise().env_.executor = &ex;
         handle_.promise().awaiter_ = awaiter;
@@ -220,12 +221,12 @@ class not_an_iterator {
 /// sender, the coroutine is resumed once, on its own executor. A sender that completes as stopped makes the
 /// await throw `std::system_error` with `std::errc::operation_canceled`.
 ///
-/// An awaiter of another library resumes the coroutine on a thread of its choice, for example of a driver.
-/// The coroutine runs there until it awaits something of this library, as `co_await weir::yield()`, which
-/// resumes it on its own executor. If a `task`, an `async_generator`, a `when_all` or a stage's function ends
-/// on such a thread, the awaiting coroutine is resumed on its own executor, too. Exception: if that thread
-/// belongs to another `executor`, the awaiting coroutine may continue there, until it awaits something of
-/// this library.
+/// An awaiter of another library resumes the coroutine on a thread of the awaiter's choice, for example of a
+/// driver. The coroutine runs there until it suspends in a wait of this library, such as `co_await
+/// weir::yield()`. After that wait it resumes on its own executor. If a `task`, an `async_generator`, a
+/// `when_all` or a stage's function ends on such a thread, the awaiting coroutine is resumed on its own
+/// executor, too. Exception: if that thread belongs to another `executor`, the awaiting coroutine may
+/// continue there until such a wait.
 ///
 /// A coroutine of another library may await all awaitables of this library: `channel` documents under Resumes
 /// on which executor the coroutine is resumed.

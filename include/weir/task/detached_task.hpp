@@ -22,15 +22,15 @@
 
 namespace weir::detail {
 
-// Stores the stage or run for which the current thread works. A thread that starts tasks and waits for them
-// passes `ends()` to the tasks. While a thread runs such a task, it works for that stage or run, too: if the
-// task waits for the end of the run, an exception refuses the wait. A stop of the run doesn't end the waits
-// of these tasks.
+// Stores the stage or run for which the constructing thread works. A thread that starts tasks and waits for
+// them passes `ends()` to the tasks. A thread that runs such a task counts as working for that stage or run,
+// too: if the task waits for the end of the run, an exception refuses the wait. A stop of the run doesn't end
+// the waits of these tasks.
 class work_of_starter {
   public:
     work_of_starter() noexcept {}  // defined by hand: one compiler doesn't generate it for const members
 
-    // Null: the thread works for no stage or run that is known.
+    // Null: the constructing thread works for no known stage or run.
     const end_token* ends() const noexcept { return ends_.work != nullptr ? &ends_ : nullptr; }
 
   private:
@@ -48,9 +48,9 @@ class detached_task_owner {
     ~detached_task_owner() = default;
 };
 
-// A coroutine that an owner starts, and that calls the owner at its end. Owns the frame, and may be destroyed
-// before the start, after the end, or while the coroutine is suspended in one of the library's own waits on
-// an executor that runs nothing any more (a deadlock).
+// A coroutine that an owner starts, and that calls the owner at its end. This object owns the frame. It may
+// be destroyed before the coroutine's start, after its end, or while the coroutine is suspended in one of the
+// library's own waits on an executor that runs nothing any more (a deadlock).
 template <class T>
 class [[nodiscard]] detached_task {
     using yielded = std::conditional_t<std::is_void_v<T>, std::nullptr_t, T>;
@@ -99,8 +99,6 @@ class [[nodiscard]] detached_task {
     class promise_type : public pooled_frame {
       public:
         detached_task get_return_object() noexcept { return detached_task(handle::from_promise(*this)); }
-        // The executor; the slot of the stage for whose function the coroutine works (`measured`); the stop
-        // that ends its waits (`ends`).
         coroutine_env& env() noexcept { return env_; }
         // At the first resumption, records for which stage or run (`ends->work`) the thread works, unless the
         // coroutine works for a slot.
@@ -108,7 +106,7 @@ class [[nodiscard]] detached_task {
           public:
             explicit initial_awaiter(const promise_type& p) noexcept : promise_(&p) {}
             bool await_ready() const noexcept { return false; }
-            // Resumed by the executor to which the coroutine is posted.
+            // Resumed on the executor that `prepare` was given.
             void await_suspend(handle) const noexcept {}
             void await_resume() const noexcept {
                 const coroutine_env& env = promise_->env_;

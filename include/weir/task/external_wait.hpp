@@ -17,7 +17,8 @@ namespace weir {
 
 /// While an object of this class exists, no `watchdog` reports a deadlock when everything waits. The object
 /// stands for an event outside of the library, as from a socket, a GPU stream, or a thread that will use a
-/// channel later. Construct it before the driver learns of the wait, and destroy it after the post:
+/// channel later. Construct it before the code that completes the wait (the driver) learns of the wait;
+/// destroy it after that code has posted the coroutine:
 ///
 ///     auto promised = std::make_shared<weir::external_wait>();
 ///     driver.on_completion([promised, &ex, h] { ex.post(h); });
@@ -50,8 +51,8 @@ class [[nodiscard("it says something only as long as it exists")]] external_wait
 
 namespace detail {
 
-// Shared by a coroutine that waits and by the driver (of a GPU, of Asio) that completes the wait. Outlives
-// its use by both: not to be kept in the coroutine frame, unless `leave` is never called.
+// Shared by a coroutine that waits and by the driver (of a GPU, of Asio) that completes the wait. After
+// leave(), the object has to exist until the driver's call of answer() has returned.
 //
 // | phase    | meaning                                                            |
 // |----------|--------------------------------------------------------------------|

@@ -17,11 +17,11 @@
 namespace weir::detail {
 
 // Blocks of one size. A block is in use from `take` to `give`; threads also keep free blocks of their own
-// (`frame_pool`), which count as in use here. While fewer than 64 are in use, new blocks are allocated from
-// the heap. From 64 on, blocks are cut from a slab: memory for a sixteenth of the blocks in use, of at most
-// 64 KiB. Frames that are made one after the other from a new slab are adjacent. (10^6 tasks that a coroutine
-// spawns before it waits for them, one worker: 45 ns a task with malloc, 22 with slabs; 144 and 75 the first
-// time, when the system maps the pages.)
+// (`frame_pool`), which count as in use here. If no slab has a free block, `take` allocates memory: while
+// fewer than 64 blocks are in use, for one block; from 64 on, a slab. A slab is memory for a sixteenth of the
+// number of blocks in use, of at most 64 KiB. Frames that are made one after the other from a new slab are
+// adjacent. (10^6 tasks that a coroutine spawns before it waits for them, one worker: 45 ns a task with
+// malloc, 22 with slabs; 144 and 75 the first time, when the system maps the pages.)
 //
 // Memory:   a slab is made when all others are full. So there is memory for at most 17/16 of the largest
 //           number of blocks that were in use at one time. A slab is freed when none of its blocks is in use.
@@ -93,10 +93,10 @@ inline const bool frame_slabs_are_forgotten = at_fork_in_child([] {
     for (frame_slabs& each : the_frame_slabs) each.forget();
 });
 
-// Each thread keeps the blocks that it frees in lists, one for each size in steps of 64 bytes up to 2 KiB: no
-// atomics. A thread exchanges blocks with `frame_slabs` in batches; it keeps at most two batches for each
-// size, and none after its end. Blocks that are `aligned` to `most_frame_alignment` bytes have lists of their
-// own. Larger blocks are allocated from the heap.
+// Each thread keeps the blocks that it frees in lists, one for each size in steps of 64 bytes up to 2 KiB: so
+// most calls need no atomic operation. A thread exchanges blocks with `frame_slabs` in batches; it keeps at
+// most two batches for each size, and none after its end. Blocks that are `aligned` to `most_frame_alignment`
+// bytes have lists of their own. Larger blocks are allocated from the heap.
 class frame_pool {
   public:
     static void* allocate(std::size_t size, bool aligned) {
@@ -106,7 +106,7 @@ class frame_pool {
         return c < frame_sizes ? take(c) : from_heap(size, aligned);
     }
 
-    // Without `c ? ::operator delete(p, alignment) : ::operator delete(p)`, of which clang 16 and 19 evaluate
+    // Uses `if`: of `c ? ::operator delete(p, alignment) : ::operator delete(p)`, clang 16 and 19 evaluate
     // both arms.
     static void free(void* p, std::size_t size, bool aligned) noexcept {
         const std::size_t c = class_of(size, aligned);

@@ -54,8 +54,9 @@ decltype(auto) take_non_void(Part&& part) {
     }
 }
 
-// Releases the frame of a task, or of one part of a join: the caller owns the frame then. Null: there is no
-// frame, or its promise is aligned so strictly that `task_promise_base::promise_of` can't find it.
+// Releases the frame of a task, or of one part of a `when_all` or `when_any`: the caller owns the frame then.
+// Null: `from` is another awaitable or has no frame left, or the frame's promise is aligned so strictly that
+// `task_promise_base::promise_of` can't find it.
 template <class A>
 void* release_frame(A& from) noexcept {
     if constexpr (is_task<A>) {
@@ -103,14 +104,14 @@ class wrapped_part final : detached_task_owner {
         if constexpr (is_task<A>) joined_task_ref<typename A::value_type>(awaitable_).check_valid();
     }
 
-    // Returns the coroutine, for the caller to post or fork on `ex`. At its end the coroutine calls
+    // Returns the coroutine, for the caller to start on `ex`. At its end the coroutine calls
     // `join.part_ended`.
     std::coroutine_handle<> start(Join& join, executor& ex, const end_token* ends,
                                   std::coroutine_handle<> = {}) noexcept {
         join_ = &join;
         return detached_task_.prepare(ex, nullptr, *this, ends);
     }
-    // Throws if the part was started already.
+    // Errors: `std::logic_error` if the part was started already.
     void check_valid() const {
         if (join_ != nullptr) detail::refuse_task();
     }
@@ -147,9 +148,10 @@ class when_all_join final : public task_join, owed_join {
     }
 
     // A task has ended. Returns the coroutine that runs next here: after the last part the awaiting
-    // coroutine, if this thread may resume it; before that the part that was forked before this task, unless
-    // another thread has taken that part; else one that does nothing. Not inlined: a coroutine would keep the
-    // thread-local address of the trampoline when it continues on another thread.
+    // coroutine, if this thread may resume it; before that, on the thread that forked the parts, the part
+    // that was forked before this task, unless another thread has taken that part; else one that does
+    // nothing. Not inlined: a coroutine would keep the thread-local address of the trampoline when it
+    // continues on another thread.
     WEIR_NOINLINE std::coroutine_handle<> task_ended(task_promise_base& ended) noexcept override {
         trampoline* const here = trampoline::of_this_call();
         if (here != home_ || ended.env().executor != executor_) [[unlikely]]
@@ -197,9 +199,9 @@ class when_all_join final : public task_join, owed_join {
         return std::noop_coroutine();
     }
 
-    // Prepares a part, and gives the part to `where` as a fork, which may run in parallel. Returns the
-    // coroutine of a task. The caller uses the result only if `where` is `own_forks`, which has `take_back`.
-    // Returns null for a wrapped part, which is never taken back.
+    // Prepares a part, and gives the part to `where` as a fork, which may run in parallel. `before`: the part
+    // that was forked before this one; null: none, or a wrapped part. Returns the part's coroutine if the
+    // part is a task; null for a wrapped part, which is never taken back.
     template <class Where, class Part>
     std::coroutine_handle<> fork(Where& where, Part&& part, executor& ex, const end_token* ends,
                                  std::coroutine_handle<> before) noexcept {
@@ -214,7 +216,7 @@ class when_all_join final : public task_join, owed_join {
             detail::rethrow_now(part.exception());
     }
 
-    // When the last part ended, by the clock of the awaiter's slot; 0 without a slot.
+    // When the last part ended, by the clock of the awaiter's slot (worker of a stage); 0: there is no slot.
     std::int64_t ready_at() const noexcept { return measured_ != nullptr ? ready_ : 0; }
 
   private:

@@ -106,8 +106,8 @@ class sleep_operation {
 
 }  // namespace detail
 
-/// Suspends the coroutine until `d` has passed on the clock of its executor. If `d` is zero or less, all
-/// coroutines that are ready on the executor run first.
+/// Suspends the coroutine until `d` has passed on the clock of its executor. If `d` is zero or less: as
+/// `yield`.
 ///
 /// \returns  awaitable of `bool`: true = the time has passed, false = `stop` was requested earlier.
 /// Suspends: always. Resumes: on the coroutine's executor, not before the time. `channel` documents under
@@ -130,8 +130,8 @@ class sleep_operation {
     return detail::sleep_operation({}, t, false, order, std::move(stop));
 }
 
-/// Lets all other coroutines that are ready on the executor run first. Also brings a coroutine back to its
-/// executor after an awaitable of another library resumed it elsewhere.
+/// Posts the coroutine to its executor, so that other coroutines that are ready there can run first. Also
+/// brings a coroutine back to its executor after an awaitable of another library resumed it elsewhere.
 ///
 /// \returns  awaitable; its result has no meaning.
 /// Suspends: always. Resumes: on the coroutine's executor, as `sleep_for`.

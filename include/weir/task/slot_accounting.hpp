@@ -54,8 +54,9 @@ WEIR_NOINLINE inline void function_resumed(const coroutine_env& env, std::int64_
     env.measured->resumed(now);
 }
 
-// The time from the slot's last clock reading to its next invocation or wait is overhead of the library, not
-// time of the stage's function. If invocations have followed that reading, reads the clock first.
+// Accounts the time from the slot's last clock reading to its next invocation or wait as overhead of the
+// library, not as time of the stage's function. If invocations have followed that reading, reads the clock
+// first.
 template <class Slot>
 void begin_overhead(Slot& me) noexcept {
     if constexpr (requires { me.meter; }) {

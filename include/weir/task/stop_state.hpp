@@ -78,8 +78,8 @@ class basic_stop_state {
     }
 
     // Adds an owner, unless no owner is left: then returns false, and the caller must not use the state. For
-    // a caller that is not counted, and for whose return the destructor of the state waits. relaxed: on true,
-    // as own(); on false, nothing follows
+    // a caller that is not counted, and for whose return the destructor of the state waits. relaxed: passes
+    // on no data
     bool try_own() noexcept {
         std::uint32_t owners = owners_.load(std::memory_order_relaxed);
         while (owners != 0 && !owners_.compare_exchange_weak(owners, owners + 1, std::memory_order_relaxed)) {
@@ -95,8 +95,8 @@ class basic_stop_state {
     // acquire; pairs with the release in request(): the caller sees all that was done before the request.
     bool requested() const noexcept { return requested_.load(std::memory_order_acquire) != 0; }
 
-    // Whether a request was made or can be made. The order of the reads: when the last source is seen to be
-    // gone, its request is seen, too (acquire; pairs with remove_source()).
+    // Whether a request was made or can be made. acquire; pairs with remove_source(): a caller that finds the
+    // last source gone then sees the request of that source
     bool possible() const noexcept {
         return requested() || sources_.load(std::memory_order_acquire) != 0 || possible_without_sources();
     }
@@ -140,7 +140,8 @@ class basic_stop_state {
         return true;
     }
 
-    // Afterwards the callback doesn't run any more, unless it is running further up the stack of this thread.
+    // Waits while another thread runs the callback. Afterwards the callback doesn't run, unless it has made
+    // this call itself.
     void remove(node& n) noexcept {
         lock_.lock();
         const bool was_linked = n.linked_;

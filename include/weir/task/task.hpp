@@ -41,9 +41,9 @@ class joined_task_ref;
 /// The body has a `co_await` or a `co_return`, and no `co_yield`. A task can be moved, but not copied.
 ///
 /// Suspends: the awaiting coroutine, until the task has ended.
-/// Resumes:  at once if the task ended on a thread of an executor, usually the awaiter's; else by a post to
-///           the awaiter's executor, as when an awaitable of another library resumed the task on a thread of
-///           its own.
+/// Resumes:  at once if the task has the awaiter's executor and ended on a thread of an executor, usually the
+///           same; else by a post to the awaiter's executor, as after `schedule` in the task, or when an
+///           awaitable of another library resumed the task on a thread of its own.
 /// Errors:   an exception of the body is rethrown by the `co_await`. `std::logic_error` for a task that was
 ///           awaited before or is empty: moved from, or made without a coroutine.
 /// Lifetime: the object owns the coroutine, and is awaited at most once. Destroying a task that was not
@@ -111,9 +111,8 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
             return false;
         }
         // Starts the body. Symmetric transfer is no tail call on some compilers: `trampoline` then bounds the
-        // stack. Resumes `h` on its executor when the task has ended: at once, on the thread that ran the
-        // task, if that is one of an executor, else by a post. (Not "of this executor": an executor that
-        // forwards to another one runs on threads of the other, where a post for each task would be slow.)
+        // stack. Resumes `h` when the task has ended: see `task`. (At once on threads of any executor: one
+        // that forwards to another runs on threads of the other, where a post for each task would be slow.)
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             handle_.promise().awaited_by(h, owner_);
@@ -143,8 +142,8 @@ class joined_task_ref {
 
     explicit joined_task_ref(const task<T>& t) noexcept : handle_(t.handle_) {}
 
-    // Refuses a task that is empty or has ended; called before `start`. A task that a coroutine awaits now is
-    // not detected: the test took 4 % of fib(30).
+    // Throws std::logic_error if the task is empty or has ended; called before `start`. A task that a
+    // coroutine awaits now is not detected: the test took 4 % of fib(30).
     void check_valid() const {
         if (!handle_ || handle_.done()) [[unlikely]]
             refuse_task();

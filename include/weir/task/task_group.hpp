@@ -66,9 +66,9 @@ unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept;
 /// Stops:    a task of a group that was made in a stage's function counts as work of that stage: a wait for
 ///           the stage's own run is an error there, see `run_control::stop`.
 /// Lifetime: the destructor waits for tasks that were not joined, as after an exception between `spawn` and
-///           `join`. It blocks the thread, which does the executor's work meanwhile, and calls the
-///           `unjoined_sink`. If the wait ends in a `deadlock_error`, the tasks that can't end stay
-///           suspended, and must not be resumed any more.
+///           `join`. It blocks the thread, as `sync_wait` does, and calls the `unjoined_sink` if tasks have
+///           failed. If the wait ends in a `deadlock_error`, the tasks that can't end stay suspended, and
+///           must not be resumed any more.
 /// Cost:     the task's own frame; one atomic operation when it ends.
 class task_group final : detail::task_join {
   public:
@@ -185,7 +185,7 @@ class task_group final : detail::task_join {
 
     // The value from which the ends of tasks count `unfinished_` down before a join: so large that they never
     // reach 0. A join subtracts `unjoined - spawned_`: the number of tasks that have not ended remains.
-    // During the join `spawned_` is negative, and `unfinished_` counts the tasks that are started.
+    // During the join `spawned_` is negative, and the start of a task adds 1 to `unfinished_`.
     static constexpr std::int64_t unjoined = std::int64_t{1} << 61;
 
     // Called at the end of each task: keeps the task's exception, destroys the task's frame, and counts the
@@ -239,7 +239,7 @@ class task_group final : detail::task_join {
     // has ended that wait.
     bool is_joined() const noexcept { return spawned_ <= 0; }
 
-    // Called when all tasks have ended. relaxed: so no other thread uses the number
+    // Called when all tasks have ended. relaxed: so no other thread uses `unfinished_`
     void joined() {
         spawned_ = 0;
         unfinished_.store(unjoined, std::memory_order_relaxed);

@@ -39,8 +39,7 @@ class observed_join;
 // The part of a promise that doesn't depend on the result; also the base of the promise of `async_generator`.
 class task_promise_base : public pooled_frame {
   public:
-    // The executor; the slot of the stage for whose function the coroutine works (`measured`); the stop that
-    // ends its waits (`ends`). Copied from the awaiting coroutine, or set by `joined_by`.
+    // Copied from the awaiting coroutine, or set by `joined_by`.
     coroutine_env& env() noexcept { return env_; }
 
     // Destroys a suspended coroutine, and before it the coroutines that it awaits: the innermost first, as an
@@ -51,12 +50,13 @@ class task_promise_base : public pooled_frame {
     }
 
     // Records for which stage or run the thread works, if the coroutine is a part of a join or group, which
-    // may begin on any thread. Other tasks begin on their awaiter's thread, where that is recorded.
+    // may begin on any thread. Other tasks begin on their awaiter's thread, where the stage or run is
+    // recorded already.
     class initial_awaiter {
       public:
         explicit initial_awaiter(const task_promise_base& p) noexcept : promise_(&p) {}
         bool await_ready() const noexcept { return false; }
-        // Resumed on the thread that awaits the task, or by the executor of its join.
+        // Resumed on the thread that awaits the task, or on the executor of its join.
         void await_suspend(std::coroutine_handle<>) const noexcept {}
         WEIR_ALWAYS_INLINE void await_resume() const noexcept {
             const coroutine_env& env = promise_->env_;
@@ -139,7 +139,7 @@ class task_promise_base : public pooled_frame {
         env_.executor = &ex;
         env_.ends = ends;
     }
-    // The part of the join that the thread forked before this one; for `task_group::fork`: its awaiter.
+    // In a join: the part that the thread forked before this one, or null. In a group: the awaiter of `fork`.
     std::coroutine_handle<> forked_before() const noexcept { return awaiter_; }
 
     // The join that this coroutine awaits now; null: none.
@@ -195,7 +195,8 @@ class task_promise_base : public pooled_frame {
         }
     }
 
-    // Releases the frame of the awaited coroutine, or of one part of the awaited join. Null: none.
+    // Releases the frame of the awaited coroutine, or of one part of the awaited join. Null: no frame is
+    // left.
     void* release_child() noexcept {
         if (child_is_join_) return static_cast<awaited_join*>(child_)->release_one();
         void* frame = nullptr;
@@ -248,9 +249,8 @@ class observed_join final : public observed<A>, awaited_join {
     task_promise_base* awaiter_;
 };
 
-// The operands of `co_return`. For a task that gives a reference: only operands that outlive the coroutine,
-// as far as the types tell; no rvalue, and no conversion that makes a temporary. Conversion functions are
-// trusted: std::ref has one.
+// The operands of `co_return`. For a task that gives a reference: an lvalue for `T&`, an rvalue for `T&&`,
+// and no conversion that makes a temporary. Conversion functions are trusted: std::ref has one.
 template <class U, class T>
 concept refers = std::is_convertible_v<std::remove_reference_t<U>*, std::remove_reference_t<T>*> &&
                  std::is_lvalue_reference_v<U> == std::is_lvalue_reference_v<T>;

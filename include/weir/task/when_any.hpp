@@ -244,8 +244,8 @@ class when_any_vector {
 ///           Senders are requested to stop. Other waits are not cut short. A stop of the stage in which
 ///           `when_any` is awaited, its time limit, or an outer `when_any` stops all arguments.
 /// Errors:   the exception of the first to end, when all have ended; the results of the others are dropped
-///           then. Exceptions of the others are always dropped. `std::logic_error` for a task that was
-///           awaited before or is empty, at once, and for a second await.
+///           then. Exceptions of the others are always dropped. `std::logic_error`: by the call, for a task that
+///           was awaited before or is empty; by a second await.
 /// Lifetime: arguments are moved in. An argument that can't be moved is kept by reference: await in the same
 ///           expression. An awaitable whose result is a reference must be a task or an lvalue.
 /// Cost:     one allocation for each part, and one for the stop request.
@@ -258,7 +258,7 @@ template <awaitable... As>
 /// The same for any number of awaitables of one type.
 /// \returns  awaitable of a `when_any_result`, which is a `std::pair` of the index of the first to end and
 ///           its result; `others` is a vector. For void results, awaitable of that index, a `std::size_t`.
-/// Errors:   `std::invalid_argument` for an empty vector, at once.
+/// Errors:   `std::invalid_argument`, by the call, for an empty vector.
 template <awaitable A>
 [[nodiscard("co_await this, or nothing of it runs")]] auto when_any(std::vector<A>&& parts) {
     return detail::when_any_vector<A>(std::move(parts));
