@@ -244,8 +244,8 @@ class when_any_vector {
 ///           Senders are requested to stop. Other waits are not cut short. A stop of the stage in which
 ///           `when_any` is awaited, its time limit, or an outer `when_any` stops all arguments.
 /// Errors:   the exception of the first to end, when all have ended; the results of the others are dropped
-///           then. Exceptions of the others are always dropped. `std::logic_error`: by the call, for a task that
-///           was awaited before or is empty; by a second await.
+///           then. Exceptions of the others are always dropped. `std::logic_error`: by the call, for a task
+///           that was awaited before or is empty; by a second await.
 /// Lifetime: arguments are moved in. An argument that can't be moved is kept by reference: await in the same
 ///           expression. An awaitable whose result is a reference must be a task or an lvalue.
 /// Cost:     one allocation for each part, and one for the stop request.
