@@ -45,7 +45,7 @@ class choice_case;
 
 // The operations that lock both ends of a channel, the putting and the getting one: puts and gets that wait
 // or wake a waiter, closing, and changes of the capacity. They are compiled once for all item types: an item
-// is a `void*`. A public member with the name of a member of `channel` does the same as that member.
+// is a `void*`. A public member without a comment does the same as the member of `channel` with its name.
 template <class Policy>
 class any_channel : public channel_puts<Policy> {
     using items = channel_items<Policy>;
@@ -59,9 +59,9 @@ class any_channel : public channel_puts<Policy> {
     // Virtual: a run owns its channels through pointers to this type.
     virtual ~any_channel() = default;
 
-    // `stop`: ends the wait of `w`, an operation at end `line`. `forget`: removes `w` from its line, as its
-    // owner gives up; false: `w` was not in line, and nothing is done. Both then admit puts that waited
-    // behind the put `w`: its item may have been too large for the limit in bytes, while their items fit.
+    // `line`: the end at which `w` waits. `stop` ends the wait; a `w` that is not yet in line will not wait.
+    // `forget` removes `w` from the line, as the owner gives up; false: `w` was not in line. Both then admit
+    // puts that waited behind the put `w`: smaller items may fit the limit in bytes.
     void stop(waiter& w, side line) noexcept {
         core::stop(w, line);
         if (line == side::put) admit_waiting_puts();
@@ -126,7 +126,7 @@ class any_channel : public channel_puts<Policy> {
     void close_to_newcomers() noexcept;
     void cancel() noexcept;
     // `of_sink`: the new capacity of the queue behind the sink, if `merge_sink` has merged that queue with
-    // this one; 0: unchanged. `capacity` is then the total for both queues and the item that the sink holds.
+    // this one; 0: unchanged. With a merged sink, `capacity` is as for `merge_sink`.
     void set_capacity(std::size_t capacity, std::size_t of_sink = 0);
     // Merges the queue behind the last stage, the sink, with this queue, the one before that stage. The sink
     // passes items on unchanged, so it then needs no coroutine. Called before the queue is used. `sink`: the

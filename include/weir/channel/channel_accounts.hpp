@@ -163,7 +163,7 @@ class channel_accounts : public channel_ends<Policy> {
     }
 
     // Whether this queue is merged with the last stage (the sink) and its queue: see
-    // `any_channel::merge_sink`. The sink's meter is then updated for each item.
+    // `any_channel::merge_sink`. Puts and gets then update the sink's meter.
     WEIR_ALWAYS_INLINE bool has_sink() const noexcept {
         if constexpr (Policy::statistics) {
             return sink_ != nullptr;
@@ -216,7 +216,7 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // Called for each item that is got and is no mark. After the first item it only checks a flag.
+    // Called for each item that is got and is no mark. After the first item, a call only checks a flag.
     WEIR_ALWAYS_INLINE void record_first_get([[maybe_unused]] slot* measured) noexcept {
         if constexpr (Policy::statistics) {
             if (!this->records_first_get_) return;

@@ -213,8 +213,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         }
     }
 
-    // The wait of an early put ends. The wait counts as one of the slot for its turn, and not in the
-    // statistics of the channel.
+    // Ends the wait of an early put, for which a put with a lower number is missing. The slot was in state
+    // `wait_turn`; the statistics of the channel do not count the wait.
     void remove_early(waiter& w, detail::outcome result, [[maybe_unused]] std::int64_t now) noexcept {
         early_.remove(w);
         w.outcome = result;

@@ -106,7 +106,7 @@ class put_order {
     }
 
     void set_window(std::size_t window) noexcept { window_ = window; }
-    // For a ring with more places: moves the states to `more`, all empty before, which gets the old memory.
+    // For a ring with more places: copies the states to `more`, all empty before, and swaps the vectors.
     void resize(std::vector<place>& more) noexcept {
         for (std::uint64_t number = next_; number != next_ + places_.size(); ++number) {
             more[number_as<std::size_t>(number) & (more.size() - 1)] = at(number);

@@ -32,9 +32,9 @@ namespace weir::detail {
 // | the channel is closed            | `closed`; the put of a dropped item is done                        |
 // | `block_puts` refuses the number  | `closed`                                                           |
 //
-// The items inside and the places up to the last early item never exceed the capacity together, unless the
-// capacity was lowered. So an early item has a place in the ring when its turn comes. Statistics count a wait
-// for room only for a put whose turn has come.
+// An early put also waits behind an early put with a lower number. The items inside and the places up to the
+// last early item never exceed the capacity together, unless the capacity was lowered. So an early item has a
+// place in the ring when its turn comes. Statistics count a wait for room only for a put whose turn has come.
 template <class Policy>
 class channel_puts : public channel_items<Policy> {
     using core = channel_core<Policy>;
@@ -118,14 +118,14 @@ class channel_puts : public channel_items<Policy> {
         put_end_.seen = get_end_.count.load(std::memory_order_acquire);  // pairs with popped()
         return place_of(number) - put_end_.seen < this->capacity_;
     }
-    // The running index of an early item in the ring.
+    // The index of an early item in the ring, not reduced to the number of places.
     std::uint64_t place_of(std::uint64_t number) const noexcept {
         return put_end_.count.load(std::memory_order_relaxed) + (number - order_->next());
     }
 
     // ---- the caller holds both locks (`whole_lock`), and wakes the waiters in `woken` after unlocking ----
 
-    // A put. Moves `item` if it succeeds. `measured`: the stage's slot that puts; null: none.
+    // A put. Moves `item` if the put succeeds. `measured`: the stage's slot that puts; null: none.
     outcome offer(void* item, slot* measured, wakes& woken) noexcept {
         return offer_for(measured, item, measured, woken);
     }
@@ -166,7 +166,7 @@ class channel_puts : public channel_items<Policy> {
 
   private:
     // The put of a dropped item whose turn has come. False: both locks are needed, as early puts wait; or as
-    // an early item follows, and `put_needs_both()` is true or the channel is measured and empty.
+    // early items are stored, and `put_needs_both()` is true or the channel is measured and empty.
     bool skip_here(waiter& w, record* me) noexcept;
     WEIR_NOINLINE void enter_ready_here(std::uint64_t gap, slot* measured) noexcept {
         wakes nobody;  // no get waits: otherwise the put would have needed both locks

@@ -40,8 +40,9 @@ class any_choice_case {
     // Tries the operation without waiting, after setting `ends_slice`. True: the operation is done, or the
     // channel is closed. Errors: `forked_error`.
     virtual bool try_now() = 0;
-    // Joins the line of the channel. `done`: no wait was needed. `too_late`: another operation was served
-    // before, or the choice stopped. `work_of`: the slot (stage worker) whose function waits; null: none.
+    // Joins the line of the channel. `done`: the operation is done, or the channel is closed. `too_late`:
+    // another operation was served, or the choice stopped. `work_of`: the slot (stage worker) whose function
+    // waits; null: none.
     virtual joined join(choice& all, slot* work_of) noexcept = 0;
     // Leaves the line, if the operation is in it. Afterwards the channel does not refer to this object.
     virtual void leave() noexcept = 0;
@@ -145,11 +146,11 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
 
 // Base of the awaitables of `select`, `get_for`, `put_for` and their like.
 //
-// First every operation is tried, one channel at a time. If none can be done, each joins the line of its
-// channel, again one channel at a time. An operation that has become possible meanwhile is done at that
-// point, unless another one was served before. So no possible operation goes unnoticed, and no two channels
-// are locked at once. Source: selectgo of the Go runtime (runtime/select.go), which claims waiters
-// in the same way; joining the lines without locking all channels is from crossbeam-channel (src/select.rs).
+// First the operations are tried, one channel at a time, until one is done. If none can be done, each joins
+// the line of its channel, again one channel at a time. An operation that has become possible meanwhile is
+// done at that point, unless another one was served before. So no wait misses a possible operation. No two
+// channels are locked at once. Source: selectgo of the Go runtime (runtime/select.go) claims waiters in the
+// same way; joining the lines without locking all channels is from crossbeam-channel (src/select.rs).
 template <class Platform>
 class choice_operation : public not_awaited {
   public:

@@ -32,9 +32,9 @@ class progress_listener {
 };
 
 // The origin of items: an item of the source, or an item made of several origins, its parts. An item of the
-// source has its position in the epoch, unless it repeats another item to pad the epoch. The origin counts
-// shares: one for each item made from it that the consumer has not taken and no stage has dropped. When no
-// share is left, a checkpoint counts the source's items in the origin as finished.
+// source has a position (`draw::position`), unless it repeats another item to pad the epoch. The origin
+// counts shares: one for each item made from it that the consumer has not taken and no stage has dropped.
+// When no share is left, a checkpoint counts the source's items in the origin as finished.
 class origin {
   public:
     static constexpr std::uint64_t no_position = UINT64_MAX;

@@ -240,9 +240,8 @@ class nested_destruction {
     of_this_thread& mine_;
 };
 
-// Destroys the items from number `first` up to `last` of a ring that is about to be destroyed. Inside of a
-// deep nesting of items that contain rings, the items are moved away and destroyed later, if there is memory
-// for that.
+// Destroys the items `first` to `last` - 1 of a ring that is about to be destroyed. Inside of a deep nesting
+// of items that contain rings, the items are moved away and destroyed later, if there is memory for that.
 inline void destroy_items(ring& from, const item_type& type, std::uint64_t first,
                           std::uint64_t last) noexcept {
     class rest final : public nested_destruction::rest {

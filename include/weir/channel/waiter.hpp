@@ -257,8 +257,7 @@ class basic_choice {
         return timer_ && !timer_->cancelled() ? timer_->fired().time_since_epoch().count() : 0;
     }
 
-    // Called if the coroutine's frame is destroyed while it is suspended; its executor then runs no
-    // coroutine.
+    // Called if the frame of the suspended coroutine is destroyed, while its executor runs no coroutine.
     void abandon() noexcept {
         static_cast<void>(claim(nullptr));
         if (!timer_) return;

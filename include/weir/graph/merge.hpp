@@ -54,8 +54,8 @@ struct merge_options {
     std::function<std::size_t(std::span<const std::size_t>)> rule = nullptr;
     /// True: the stage ends when one input has ended; false: when all inputs have ended. With `arrival` and
     /// `priority`, the stage ends at once. With `round_robin`, `weighted`, `random` or a `rule`, the stage
-    /// ends at the next turn of the ended input. So the result does not depend on the schedule. Items that
-    /// the other inputs have made by then are destroyed.
+    /// ends at the next turn of the ended input. So the result does not depend on the schedule. Items of the
+    /// other inputs that have not left the stage are then destroyed.
     bool until_first_end = false;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();

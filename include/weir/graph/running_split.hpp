@@ -146,7 +146,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
 
   public:
     using iteration = typename base::template iteration_with<divided_batch<Batch, records>>;
-    static constexpr stage_traits traits{.forwards_item = true};  // acknowledge() needs a failed item
+    static constexpr stage_traits traits{.forwards_item = true};  // acknowledge() needs the item
 
     running_split(run_context& run, const stage_options& options, Function&& f, branch_names names,
                   channel<C, Policy>& in, std::vector<queue*> out, std::shared_ptr<records> all)

@@ -40,7 +40,8 @@ struct split_options {
     std::string name = {};  ///< see `stage_options::name`
     /// The executor of the dividing and the joining stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
-    /// The capacity of the queue before each branch and of the queue behind the join, at least 1.
+    /// The capacity of the queue before each branch, in parts of batches, and of the queue behind the join,
+    /// in batches; at least 1.
     std::size_t capacity = 2;
     split_order order = split_order::elements;  ///< the order of the results in a joined batch
     /// How many batches may fail in the chooser, and how many in the join: see `stage_options::max_failures`.

@@ -18,7 +18,8 @@ namespace weir::detail {
 
 // A batch that the slots (workers) of a stage `batch_slots` fill. A place is the part of the batch for one
 // item. This class has the state of each place; the derived class `batch_in_block` has the memory. Changed
-// under the lock of the `place_queue` until `place_rule::take`; allocates only in the constructor.
+// under the lock of the `place_queue`, until `place_rule::take` returns the batch. Allocates only in the
+// constructor.
 class open_batch {
   public:
     static constexpr std::uint64_t no_item = UINT64_MAX;  // in place of an item's number: no item
@@ -111,8 +112,8 @@ class place_rule {
         }
         return num_working_ == 0 ? admission::go : admission::wait;
     }
-    // With `in_order`, the answer `go` may give the next item its turn. Its slot may wait already: so the
-    // caller then calls `wait_queue::update`, which asks again for each waiting slot.
+    // With `in_order`, an answer `go` that gives a place also gives the next item its turn. The slot of that
+    // item may be waiting: so the caller then calls `wait_queue::update`, which asks for all waiting slots.
     admission ask(const ticket& asked) noexcept {
         const admission answer = judge(asked);
         if (answer != admission::go) return answer;

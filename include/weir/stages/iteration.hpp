@@ -94,15 +94,16 @@ enum class result_origin : std::uint8_t { its_item, all_held, unknown };
 
 // Properties of a stage kind that choose the worker's code at compile time.
 struct stage_traits {
-    // True: a call of `work` is a task if `stage_kind::has_work` returned true: hooks run, and statistics
-    // record its time, unless `stage_kind::counts_as_task` then returns false. False: no call is a task.
+    // True: a call of `work` is a task if `stage_kind::has_work` returned true. Hooks run around the task.
+    // Statistics record its time, unless `stage_kind::counts_as_task` then returns false. False: no call is a
+    // task.
     bool counts_tasks = true;
     // The task ends with its last result; `fetch_result` makes each result. False: the task ends with `work`.
     bool makes_results_later = false;
     // The item outlives the task: the stage puts the item itself, or needs the item after a failure.
     bool forwards_item = false;
-    // `work` is also called without an item: at the end of the input, and when the timer of held items
-    // expires.
+    // `work` is also called when a take ended without an item: the input has ended, the timer of held items
+    // has expired, or the kind has skipped the take.
     bool works_without_item = false;
     // Several input items are the parts of one: `work` is called once for all. See
     // `stage_kind::completes_item`.
@@ -122,8 +123,8 @@ enum class task_end : std::uint8_t {
     fatal       // it failed, and the stage ends
 };
 
-// The next step of a worker. `take` and `end` finish an iteration. In each step below `skip` the worker
-// waits, as described behind the step:
+// The next step of a worker. `take` and `end` finish an iteration. In each step after `skip`, the worker
+// waits; the comment of the step says for what:
 enum class worker_step : std::uint8_t {
     take,
     end,

@@ -79,7 +79,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         return place_wait(*this, it, me);
     }
     // A slot whose item ends the stage continues to the end of the input, unless the slot was the giver (put
-    // batches). The last slot at the end of the input puts all batches.
+    // batches). The last slot at the end of the input puts all batches that are left.
     void block_turns(iteration& it) noexcept {
         if (it.asked.cause == place_request::event::item && it.task >= task_end::last && !it.asked.gives) {
             this->in_->cancel();
@@ -104,7 +104,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     void end_task(iteration& it) noexcept {
         if (it.error && it.asked.cause == place_request::event::item) leave_out(it);
     }
-    // False (the stage fails) after an exception while the slot puts batches, and without memory to wait.
+    // False (the stage fails): the slot has no work, puts batches, or lacks memory for the task that waits.
     bool tolerates_failure(const iteration& it) const noexcept {
         return it.has_work && !it.asked.gives && !it.lacks_memory_to_wait;
     }
@@ -134,8 +134,8 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     bool is_finished(const iteration& it) const noexcept { return it.input_ended; }
 
   private:
-    // Awaitable of bool: waits for the answer to `it.asked`. False: refused; true, also after an exception,
-    // which `it.error` then has. Resumes on the stage's executor.
+    // Awaitable of bool: waits for the answer to `it.asked`. False: refused, or the run ends. True: admitted,
+    // or an exception is in `it.error`. Resumes on the stage's executor.
     class place_wait {
         using waiting = decltype(detail::get_awaiter(std::declval<task<bool>>()));
 

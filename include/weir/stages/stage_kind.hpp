@@ -60,6 +60,7 @@ class stage_kind : public running_stage<Policy> {
     using iteration_with = iteration_of<C, D, slot, State, Resources>;
 
     static constexpr bool has_input = !std::is_same_v<C, nothing>;
+    // Properties such as `makes_results_later`: see iteration.hpp.
     static constexpr stage_traits traits{};
     // How a worker takes an item: see worker_waits.hpp.
     using input = std::conditional_t<has_input, intake<input_queue>, no_intake>;
@@ -115,7 +116,7 @@ class stage_kind : public running_stage<Policy> {
     // Called when the task has ended, before the item is destroyed: destroys the state of the task.
     // `end_task` and `commit` are also called in an iteration without work, as for a mark.
     void end_task(auto& /*it*/) noexcept {}
-    // Called if the iteration has no error. To fail the item, the kind sets `error` of the iteration.
+    // Called after `end_task` if the iteration has no error. To fail the item, the kind sets `error`.
     void commit(auto& /*it*/) noexcept {}
     // Whether a failed task may fail its item only: see `max_failures`. False: a failed task fails the stage.
     bool tolerates_failure(const auto& /*it*/) const noexcept { return false; }

@@ -218,7 +218,7 @@ class stage_worker final : public stage_task<Kind> {
         return finish(it);
     }
 
-    // The wait of the step `it.next` has ended: it was granted or refused.
+    // Called when the wait of the step `it.next` has ended.
     WEIR_NOINLINE D* resume_after_wait(iteration& it) noexcept {
         const bool goes_on = waits_.end(it, context_.value);
         if (it.next == worker_step::service)

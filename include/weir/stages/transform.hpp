@@ -25,7 +25,7 @@ namespace weir::detail {
 //     void push(In&& item, std::optional<Out>& result)  takes an item; may store one result
 //     void pop(std::optional<Out>& result)    stores the next result; called until it stores none
 //     bool done() const                       `pop` would store none: saves the call
-//     void end(std::optional<Out>& result)    the input or an epoch has ended: stores or drops the held items
+//     void end(std::optional<Out>& result)    the input or an epoch has ended; may store one result
 //     void begin_epoch(std::uint64_t epoch)   the next items are of this epoch; not called without epochs
 //     bool finished() const                   the stage ends: it takes no more items
 //     bool holds() const                      items are held for a later result
@@ -49,7 +49,7 @@ template <class Op>
     requires requires { Op::origin; }
 inline constexpr result_origin origin_of<Op> = Op::origin;
 
-// The current result. `Out`: its type in the operation; `D`: its type in the queue, with its provenance.
+// The current result. `Out`: its type in the operation; `D`: its type in the queue, maybe an `epoch_item`.
 template <class Out, class D>
 struct transformed {
     std::optional<Out> made;
@@ -107,7 +107,8 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             carry(it);
         }
     }
-    // Gives up the operation's share of the item's provenance, for checkpoints. Each result has a share, too.
+    // For checkpoints: gives up the operation's share of the item, which counts as consumed when its results
+    // have given up their shares, too.
     void end_task(iteration& it) noexcept {
         if (traits.origin == result_origin::its_item && !it.error) provenance_.acknowledge();
     }
