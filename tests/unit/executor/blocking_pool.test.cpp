@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 #include "support/detached.hpp"
+#include "support/pools.hpp"
 
 #include <weir/executor/executor.hpp>
 #include <weir/executor/schedule.hpp>
@@ -26,6 +27,7 @@
 #include <vector>
 
 using namespace std::chrono_literals;
+using pools::meagre_platform;
 using weir::blocking_pool;
 using weir::task;
 
@@ -125,44 +127,11 @@ TEST_CASE("sleepers on a blocking pool wake in order and never too early, all th
     }
 }
 
-namespace {
-
-// Adds its timer from the thread that calls it.
-class timer_wait {
-  public:
-    timer_wait(weir::executor& ex, weir::duration d) noexcept : executor_(&ex), duration_(d) {}
-    bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> h) {
-        timer_.emplace(executor_->now() + duration_, h);
-        executor_->add(*timer_);
-    }
-    void await_resume() const noexcept {}
-
-  private:
-    weir::executor* executor_;
-    weir::duration duration_;
-    std::optional<weir::timer> timer_;
-};
-
-detached sleep_here(weir::executor& ex, weir::duration d, weir::detail::parker& done) {
-    co_await timer_wait(ex, d);
-    done.set();
-}
-
-}  // namespace
-
 TEST_CASE("a timer that another thread adds wakes a blocking pool which sleeps") {
     for (const unsigned threads : {1U, 3U}) {
         CAPTURE(threads);
         blocking_pool pool(threads);
-        weir::detail::parker late;
-        sleep_here(pool, 20ms, late);
-        for (int i = 0; i < 200; ++i) {
-            weir::detail::parker soon;
-            sleep_here(pool, std::chrono::microseconds(i), soon);
-            soon.wait();
-        }
-        late.wait();
+        pools::wake_by_timers(pool);
     }
 }
 
@@ -239,38 +208,8 @@ TEST_CASE("a blocking pool that is destroyed while coroutines wait in it runs wh
     CHECK(count == 10);
 }
 
-namespace {
-
-// The pool's thread, when it asks whether the pool ends, gets no answer before it does.
-struct unhurried_platform : weir::detail::standard_platform {
-    static inline std::atomic<bool> asked{false};
-    static inline std::atomic<bool> ends{false};
-
-    template <class T>
-    struct atomic : std::atomic<T> {
-        using std::atomic<T>::atomic;
-        T load(std::memory_order order) const noexcept {
-            if constexpr (std::is_same_v<T, bool>) {
-                if (order == std::memory_order_seq_cst) wait_for_the_end();
-            }
-            return std::atomic<T>::load(order);
-        }
-        void store(T value, std::memory_order order) noexcept {
-            std::atomic<T>::store(value, order);
-            if constexpr (std::is_same_v<T, bool>) {
-                if (value && order == std::memory_order_seq_cst) ends = true;
-            }
-        }
-    };
-    static void wait_for_the_end() noexcept {
-        asked = true;
-        while (!ends) std::this_thread::yield();
-    }
-};
-
-}  // namespace
-
 TEST_CASE("a blocking pool runs what was posted right before its end, while its thread asked for it") {
+    using unhurried_platform = pools::unhurried_platform<blocking_pool>;
     std::vector<int> log;
     {
         weir::basic_blocking_pool<unhurried_platform> pool(1);
@@ -279,27 +218,6 @@ TEST_CASE("a blocking pool runs what was posted right before its end, while its 
     }
     CHECK(log == std::vector{1});
 }
-
-namespace {
-
-// A system that can start so many threads and no more.
-struct meagre_platform : weir::detail::standard_platform {
-    static inline int left = 0;
-    struct thread : std::thread {
-        thread() noexcept = default;
-        template <class F>
-        explicit thread(F&& f) : std::thread(permitted(std::forward<F>(f))) {}
-        template <class F>
-        static F&& permitted(F&& f) {
-            if (left-- == 0) {
-                throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
-            }
-            return std::forward<F>(f);
-        }
-    };
-};
-
-}  // namespace
 
 TEST_CASE("a blocking pool that can't start all of its threads ends those it has, and tells") {
     for (int available = 0; available < 4; ++available) {
