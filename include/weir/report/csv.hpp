@@ -29,9 +29,9 @@ namespace weir {
 ///     auto csv = std::make_shared<weir::csv_report>("run.csv");
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {csv}});
 ///
-/// A lap is one write. Rows are appended to a file that exists. If the process is killed, the last lap may be
-/// missing or cut; the last row of a complete lap has `rows_left` 0. The next report that writes to the file
-/// removes a cut lap.
+/// A lap is one write. If the file exists, its rows stay, and the report appends to them. If the process is
+/// killed, the last lap may be missing or cut; the last row of a complete lap has `rows_left` 0. The next
+/// report that writes to the file removes a cut lap.
 ///
 /// Errors:  if the file can't be written, or has another first line (then it is left unchanged), the function
 ///          set by `set_report_warning` is called, and the run goes on without this report.
@@ -89,8 +89,8 @@ void add_cells(cell_row& row, const std::string& column, const histogram& h);
 template <has_fields T>
 void add_cells(cell_row& row, const std::string& column, const T& object);
 
-// No columns in CSV and SQLite: repeated calls, the set-up of a stage, and whether a source awaits others at
-// a channel. JSON has them.
+// No columns in CSV and SQLite: repeated calls, the set-up of a stage, and whether a source reads a channel.
+// JSON has them.
 inline void add_cells(cell_row&, const std::string&, const std::optional<retry_stats>&) noexcept {}
 inline void add_cells(cell_row&, const std::string&, const std::optional<stage_setup>&) noexcept {}
 inline void add_cells(cell_row&, const std::string&, const std::optional<bool>&) noexcept {}
@@ -120,7 +120,8 @@ template <class T>
     return row;
 }
 
-// \returns the cells for a lap of the whole pipeline: idle time, number of items, the first item.
+// \returns the cells for a lap of the whole pipeline: for how long nothing has moved, the number of items
+//          that the consumer got, and the members of `first_item_stats`.
 [[nodiscard]] cell_row pace_cells(const pipeline_stats& lap);
 
 }  // namespace weir::detail

@@ -13,8 +13,7 @@
 
 namespace weir::detail {
 
-// U+FFFD, written in place of a byte that belongs to no valid UTF-8 character, and of a character that the
-// format forbids.
+// U+FFFD. JSON, CSV, Prometheus and HTML get it for each byte that belongs to no valid UTF-8 character.
 inline constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
 
 // \returns the number of bytes of the UTF-8 character at the front of `text`; 0 if `text` is empty or begins
@@ -54,7 +53,7 @@ struct terminal_text {
 
 // \returns as much of `name` as fits into `most` columns; `~` at the end if something was cut, unless `most`
 //          is 0. `?` replaces every character that could move the cursor or whose width is unknown. Combining
-//          marks are left out.
+//          marks of Latin and Cyrillic letters are left out.
 [[nodiscard]] terminal_text for_terminal(std::string_view name, std::size_t most = SIZE_MAX);
 
 // \returns the text of `for_terminal(name, width)`, padded with spaces to `width` columns.

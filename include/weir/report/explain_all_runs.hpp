@@ -24,9 +24,9 @@
 
 namespace weir {
 
-/// Explains all runs of the process that have started and still exist, and lists the waits outside of runs. A
-/// run that has ended is marked so, until it is destroyed.
-/// `explain_on_signal` prints the same, with the verdicts at the end.
+/// Explains all runs of the process that have started and still exist. Then lists other coroutines and
+/// threads that wait, for instance at a channel of the program. A run that has ended is marked so, until it
+/// is destroyed. `explain_on_signal` prints the same, with the verdicts at the end.
 ///
 ///     server.on("/debug/runs", [] { return weir::explain_all_runs(); });
 ///
@@ -102,8 +102,8 @@ std::string slots_text(const std::vector<std::size_t>& slot_numbers);
 // \returns the sentence of a verdict, in about a second at most.
 std::string sentence_on(const pipeline_stats& stats);
 
-// What the slots of all runs of the process do, and the waits outside of runs; except on virtual time. The
-// constructor reads all of this.
+// What the slots of all runs of the process do, and which other coroutines and threads wait (the waits
+// outside of runs). Runs on virtual time are left out. The constructor reads all of this.
 class present_runs {
   public:
     present_runs();
@@ -117,7 +117,7 @@ class present_runs {
   private:
     struct waiter {
         wait_seen seen;
-        std::string channel;  // "channel 'y' is full, 64 of 64"; empty: no channel, or a wait for a turn
+        std::string channel;  // "channel 'y' is full, 64 of 64"; empty: the wait is not for a channel
     };
     struct present_run {
         std::string states;

@@ -197,10 +197,10 @@ WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const p
            first.what + "\n";
 }
 
-// The brief verdict; if none, that of `explain`, with shorter simulations if `explain` took more than about a
-// second (for ten stages, or batches of some ten items); if even these take too long, that of the states.
+// The brief verdict; if none, that of `explain`. If `explain` would take more than about a second (for ten
+// stages, or batches of some ten items), with shorter simulations; if even these would, that of the states.
 WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
-    constexpr double most_tasks = 1e7;  // of all simulations, each of which takes 80 ns
+    constexpr double most_tasks = 1e7;  // of all simulations; to simulate a task takes 80 ns
     constexpr double items_of_explain = 11 * 2'000, most_items = 300, fewest_items = 40;
     if (const std::optional<verdict> brief = brief_verdict(stats)) return brief->sentence;
     const double changes = 1 + 3 * static_cast<double>(stats.stages.size());

@@ -127,7 +127,7 @@ class plot_axis {
     [[nodiscard]] static plot_axis of_length(figure_kind kind, double greatest);
     // In decades; if `zero`, the figure 0 has a place of its own below the lowest decade.
     [[nodiscard]] static plot_axis logarithmic(figure_kind kind, double least, double greatest, bool zero);
-    // An axis for several series. `over_all[i]`: the figure of series `i` for the whole run. The axis is
+    // An axis for several series. `over_all[i]`: the figure of series `i` for all laps together. The axis is
     // logarithmic if a figure of a series is more than 50 times the greatest of `over_all`; with
     // `by_differences`, also if the positive figures in `over_all` differ by more than a factor of 50. The
     // axis is linear for shares, to 1, and if `over_all` has no positive figure.
@@ -173,7 +173,7 @@ inline constexpr std::size_t num_line_styles = 12;
 struct plot_line {
     std::string label;
     double over_all = no_value;  // the figure of the whole run
-    std::vector<double> values;  // for each of `plot::at`: the figure, not in the y axis' unit; or `no_value`
+    std::vector<double> values;  // at each of `plot::at`, in the unit of the `figure_kind`; or `no_value`
     std::size_t style = num_line_styles;  // `num_line_styles`: thin and grey, and not in the legend
 
     [[nodiscard]] bool has_values() const { return std::ranges::any_of(values, is_figure); }

@@ -22,7 +22,7 @@
 namespace weir::detail {
 
 // Draws the plots of a page: one for each of `quantities()` (the six figures, run_view.hpp), with a line for
-// each stage or queue. A point of a line is one lap, or several adjacent laps.
+// each stage or queue. A point of a line is one lap (a part of the run), or several adjacent laps.
 class html_plots {
   public:
     html_plots(const run_view& view, std::size_t most_points)

@@ -115,7 +115,7 @@ inline void append_ranks(std::string& out, const run_view& view) {
     out += "</section>\n";
 }
 
-// Appends nothing if no stage has `transfer_stats`: no stage copies to a device, or has waited for blocks.
+// Appends nothing if no stage has `transfer_stats`.
 inline void append_transfers(std::string& out, const run_view& view) {
     html_table table("Copies to a device", {{"stage"},
                                             {"batches"},

@@ -36,7 +36,7 @@ struct live_progress {
     duration elapsed{};                       ///< since the start of the run
     std::uint64_t done = 0;                   ///< items finished: see `live_view_options::counted`
     std::optional<std::uint64_t> total = {};  ///< number of all items; none: not known
-    double rate = 0;                          ///< recent items per second
+    double rate = 0;                          ///< items per second: recent ones; at the end, all
     std::uint64_t failures = 0;               ///< items that failed
     bool ended = false;                       ///< the run has ended
     duration idle{};                          ///< how long nothing has moved: `pipeline_stats::idle`
@@ -73,14 +73,15 @@ struct live_view_options {
     /// The number of items, if it is known. Then the view shows the time left.
     std::optional<std::uint64_t> total = std::nullopt;
     /// The stage whose finished items, failed ones included, count as progress: the stage that reads files,
-    /// for example, if the run gives batches. Of several stages with this name, the first; without one, the
-    /// run has no view, and `set_report_warning` tells why. Empty: the items that reach the end of the
-    /// pipeline count, whether the consumer has taken them or not.
+    /// for example, if the run gives batches. Of several stages with this name, the first. If no stage has
+    /// this name, the run has no view: see the errors of `live_view`. Empty: the items that reach the end of
+    /// the pipeline count, whether the consumer has taken them or not.
     std::string counted = {};
     /// The number of the file descriptor to draw on: 1 is stdout, 2 stderr.
     int file = 2;
-    /// The time between two lines, which are written at ends of laps. The view writes lines instead of
-    /// pictures if the file is not a terminal, if TERM is `dumb` or (except on Windows) not set, and in Wine.
+    /// The least time between two lines, which are written at ends of laps (`run_options::lap`). The view
+    /// writes lines instead of pictures if the file is not a terminal, if TERM is `dumb` or (except on
+    /// Windows) not set, and in Wine.
     duration line_every = duration(5'000'000'000);
 };
 
@@ -163,7 +164,7 @@ class basic_live_view : public run_report {
         progress_.rate = per_second(progress_.done, progress_.elapsed);
         recent_ = all;
         set_verdict(brief_verdict(all));
-        // A line is never left out: a pipe, which may be full for a moment, has to get the last one.
+        // The last line is never left out: a pipe may be full only for a moment.
         if (!draws_ || takes_output(options_.file)) show();
         picture_.clear();  // the last picture stays on the terminal
     }

@@ -66,7 +66,8 @@ struct profile_options {
     /// The longest time of a trial: see `trial_end::time_over`.
     duration time_limit{10'000'000'000};
 
-    /// Called before each trial that is not skipped, and at the end: `weir::profile_bar(std::cerr)`.
+    /// Called before each trial that is not skipped, and at the end unless the profile failed:
+    /// `weir::profile_bar(std::cerr)`.
     /// Threads: those of the executor, one call at a time.
     std::function<void(const profile_progress&)> on_progress = nullptr;
 };
@@ -182,11 +183,11 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// Each source gives `items` items. The first stage works on them, the second on the results, and so on.
 /// Each item passes each stage once: half of the items are divided evenly among the trials of the stage, half
 /// in proportion to the trials' concurrencies. A stage that has one slot by its nature (an aggregate) gets
-/// all items in one trial. A trial ends early after `profile_options::time_limit`, or when its results are
-/// more than its items were, or more than a limit in bytes allows. A stage in which nothing moves any more
-/// gets no further trials: see `profile_trial::end`. Stages behind an aggregate have fewer items. If that is
-/// fewer than 10 for a trial, or 4 for a slot, the sources give up to 16 times `items`, for at most
-/// `time_limit`. `profile_trial::pace` says how exact a figure is.
+/// all items in one trial. A trial ends early after `profile_options::time_limit`, or when the queue behind
+/// the stage is full. The queue gets room for one result of each item, but a limit in bytes still holds. A
+/// stage in which nothing moves any more gets no further trials: see `profile_trial::end`. Stages behind an
+/// aggregate have fewer items. For a stage with fewer than 10 a trial, or 4 a slot, the sources give up to 15
+/// times `items` more, for at most `time_limit`. `profile_trial::pace` says how exact a figure is.
 ///
 /// The environment variable `WEIR_DIAGNOSE=1` does the same at the start of each run of an unchanged program,
 /// with items that then go on to the consumer: see `<weir/run/diagnosis.hpp>`.
@@ -194,8 +195,8 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// \param pipeline  with a source; a sink is not needed. A pipeline that can't be copied is moved in.
 /// \param ex        runs the stages that name no executor. A stage that blocks its thread is only as fast as
 ///                  its executor has threads: such a stage has to name an executor with enough threads. On
-///                  virtual time the figures are exact, and processor time counts nothing.
-/// \param items     number of items that each source gives, ends of epochs included.
+///                  virtual time the figures are exact, and computing takes no time.
+/// \param items     number of items that each source gives, ends of epochs (passes over the data) included.
 /// \returns what was measured; `<<` prints a table.
 /// Errors:  failed items are tolerated and counted. `pipeline_failure` if a stage can't go on, as when the
 ///          source throws. `std::invalid_argument` for a pipeline that no run would start with, for 0 items,

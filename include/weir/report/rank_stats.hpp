@@ -25,9 +25,9 @@
 
 namespace weir {
 
-/// The statistics of all ranks (the processes of a job), of a lap or of the whole run. Ranks may have
-/// different pipelines: stages of the same name and kind on several ranks are one stage, and so are queues of
-/// the same name. If a rank has two of the same name, these remain two.
+/// The statistics of all ranks (the processes of a job), of a lap (a part of a run) or of the whole run.
+/// Ranks may have different pipelines: stages of the same name and kind on several ranks are one stage, and
+/// so are queues of the same name. If a rank has two of the same name, these remain two.
 ///
 /// `json_text` and `html_text` take the statistics `s` as `run_record{.total = s.all, .ranks = s.ranks}`.
 struct rank_stats {
@@ -238,7 +238,7 @@ inline histogram get_histogram(const std::uint64_t*& from, duration max) {
     return histogram::of(buckets, count, sum, max);
 }
 
-// Copies the members that have the same name and type in both classes.
+// Copies each member to the member of the same name, if both classes have one and it can be assigned.
 template <class From, class To>
 void copy_named(const From& from, To& to) {
     each_field(to, [&from](std::string_view name, auto& member) {

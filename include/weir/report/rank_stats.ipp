@@ -17,7 +17,7 @@
 
 namespace weir::detail {
 
-// Copies names, kinds, what a stage awaits, and which queues it uses; no figures.
+// Copies the name; of a stage also the kind, `awaits_others` and which queues it uses. Copies no figures.
 inline stage_stats outline_of(const stage_stats& s) {
     stage_stats outline;
     outline.name = s.name;

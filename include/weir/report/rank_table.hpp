@@ -31,16 +31,15 @@ struct straggler {
 [[nodiscard]] std::string line_text(const straggler& s);
 
 /// \returns the stragglers of a lap (a part of a run) or a whole run, those that lose most first; at most one
-///          stage of each rank. A stage is compared over the ranks that have it, by the time at work and
-///          awaiting of an invocation. Neither the wait for an item nor the wait for room counts, so ranks
-///          that wait for a slow rank are not named. Nor does the time count that a `sink_to` awaits, or that
-///          a source awaits others at a channel; if a source's `stage_stats::awaits_others` is unknown, none
-///          of its time awaiting counts. A rank is a straggler if the time is at least 1.25 times the median
-///          (of two middle ranks, the faster one), `straggler::lost` is at least 1 %, and the difference to
-///          the median is at least five times its standard error, plus the time of invocations that the ends
-///          of a lap cut. This needs enough invocations: with an exponential distribution, for a factor of
-///          1.5, about 400 per rank.
-/// Cost: O(stages x (ranks + buckets of a histogram)).
+///          stage of each rank. A stage is compared over the ranks that have it, by the average time of an
+///          invocation at work and awaiting. Neither the wait for an item nor the wait for room counts, so
+///          ranks that wait for a slow rank are not named. Nor does time awaiting count in a `sink_to`, and
+///          in a source that reads a channel or whose `stage_stats::awaits_others` is unknown. A rank is a
+///          straggler if the time is at least 1.25 times the median (of two middle ranks, the faster one),
+///          `straggler::lost` is at least 1 %, and the difference to the median is at least five times its
+///          standard error, plus the time of invocations that the ends of a lap cut. This needs enough
+///          invocations: with an exponential distribution, for a factor of 1.5, about 400 per rank.
+/// Cost: O(stages x ranks x (ranks x log ranks + buckets of a histogram)).
 [[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
 
 /// Finds stragglers in the laps of a run. In a single lap, a rank can be slow by chance. A straggler is slow
@@ -80,7 +79,7 @@ std::ostream& operator<<(std::ostream& out, const T& stats) {
 /// \param stats  from the start of the run.
 /// \returns the metrics of each rank (a process of the job) that has reported, as one text, with the label
 ///          `rank`. Histograms have no buckets, because `stats` has none of single ranks.
-/// Errors: those of `metrics_text`, also for a label `rank`.
+/// Errors: those of `metrics_text`; `std::invalid_argument` also for a label with the name `rank`.
 /// Cost: 10 KiB of memory for each stage, and 20 KiB for each queue, of each rank.
 [[nodiscard]] std::string metrics_text(const rank_stats& stats, const metrics_options& options = {});
 

@@ -29,8 +29,8 @@ inline double calls_of(const stage_on_rank& s) {
     return static_cast<double>(larger<std::uint64_t>(s.num_tasks, 1));
 }
 
-// Whether an invocation of the stage may await other ranks or threads, so that its time is not its own. If
-// the statistics don't tell, each source and each `sink_to` counts as such a stage.
+// Whether an invocation of the stage may await other ranks or threads, so that its time awaiting does not
+// show how fast the rank is. If the statistics don't tell, true for each source and each `sink_to`.
 inline bool awaits_others(const stage_stats& s) {
     return s.awaits_others.value_or(s.kind == "source" || s.kind == "sink_to");
 }
@@ -88,9 +88,9 @@ inline straggler comparison(const rank_stats& stats, std::size_t place, std::siz
 }
 
 // Whether the difference to the median is at least 5 standard errors plus `cut`. `cut`: the median time of
-// one invocation on each slot, divided by the invocations: the ends of a lap cut that many invocations, and
-// the time at work includes parts of them. `others`: the number of invocations of the median rank, taken to
-// be the average over all ranks.
+// one invocation for each slot, divided by the number of invocations: the ends of a lap cut one invocation of
+// each slot, and the time at work includes parts of these. `others`: the number of invocations of the median
+// rank, taken to be the average over all ranks.
 inline bool is_sure(const rank_stats& stats, const straggler& s, double median, double num_ranks) {
     const stage_stats& all = stats.all.stages[s.stage_index];
     const double others = larger(static_cast<double>(all.num_tasks) / num_ranks, 1.0);

@@ -32,8 +32,8 @@ struct machine_info {
     [[nodiscard]] friend bool operator==(const machine_info&, const machine_info&) = default;
 };
 
-/// How the program was compiled: the source file with the body of `this_build`, which is the file that
-/// includes `weir/src.hpp` if the program defines `WEIR_SEPARATE_COMPILATION`.
+/// How a source file of the program was compiled: one with the body of `this_build`. With
+/// `WEIR_SEPARATE_COMPILATION`, that is the file that includes `weir/src.hpp`.
 struct build_info {
     std::string weir;         ///< the version of this library
     std::string compiler;     ///< the compiler and its version
@@ -80,7 +80,7 @@ struct stage_on_rank {
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
 
-    /// The average time of an invocation for which the function runs or awaits. The time of invocations that
+    /// The average time for which an invocation of the function runs or awaits. The time of invocations that
     /// have not ended counts, too. If none has ended, the time so far counts as that of one invocation.
     /// \returns `times.busy()` divided by `num_tasks`, in nanoseconds; 0 without a slot.
     [[nodiscard]] double work() const noexcept;
@@ -114,8 +114,9 @@ struct queue_on_rank {
     [[nodiscard]] friend bool operator==(const queue_on_rank&, const queue_on_rank&) = default;
 };
 
-/// The figures of one rank, of a lap or of a whole run. `stages` and `queues` have an element for each stage
-/// and queue of the job, with the indices of `rank_stats::all`, also for those that this rank doesn't have.
+/// The figures of one rank, of a lap (a part of a run) or of a whole run. `stages` and `queues` have an
+/// element for each stage and queue of the job, also for those that this rank doesn't have, with the indices
+/// of `rank_stats::all`.
 struct rank_record {
     bool reported = false;  ///< false: the rank's statistics are missing, and each figure is 0
     duration elapsed{};     ///< from the start of the rank's run to the snapshot
@@ -152,7 +153,7 @@ struct run_record {
 /// Errors: `std::bad_alloc`. Cost: reads two files of the system.
 [[nodiscard]] machine_info this_machine();
 
-/// \returns how the source file with the body of this function was compiled: see `build_info`.
+/// \returns how the program was compiled: see `build_info`.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] build_info this_build();
 

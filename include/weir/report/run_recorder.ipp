@@ -50,7 +50,7 @@ WEIR_INLINE void run_recorder::lap(const pipeline_stats& one) {
 }
 
 WEIR_INLINE void run_recorder::failed(const failure& what) {
-    // Before the lock, because `message` calls a function of the user: `what`.
+    // Before the lock, because `message` may call a function of the user: `std::exception::what`.
     recorded_failure one{what.stage, what.item, what.message(), detail::place_text(what.where)};
     const std::lock_guard guard(lock_);
     if (record_.num_failures++ >= options_.most_failures) return;

@@ -21,7 +21,7 @@
 
 namespace weir::detail {
 
-// A figure (a number that a page shows) as a fraction, so that laps can be added: the figure of several laps
+// A figure (a number that a page shows) of a lap (a part of a run), as a fraction. The figure of several laps
 // is the sum of their numerators divided by the sum of their denominators. A denominator of 0: no figure.
 struct fraction {
     double numerator = 0;
@@ -69,7 +69,7 @@ class lap_figures {
     // \param which  an index in `quantities()`.
     // \param index  that of the stage or queue.
     // \returns      the figure of the laps from `begin` to before `end` together; `no_value` if these laps
-    //               lack the stage or queue.
+    //               lack the stage or queue, or have no such figure, as the average of no tasks.
     [[nodiscard]] double value(std::size_t which, std::size_t index, std::size_t begin,
                                std::size_t end) const;
 

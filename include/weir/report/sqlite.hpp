@@ -198,7 +198,7 @@ class sqlite_report : public run_report {
         static_cast<void>(write(lap_patience()));
     }
     void failed(const failure& what) override {
-        // Before the lock, because `message` calls a function of the user: `what`.
+        // Before the lock, because `message` may call a function of the user: `std::exception::what`.
         recorded_failure one{what.stage, what.item, what.message(), detail::place_text(what.where)};
         const std::lock_guard guard(lock_);
         if (record_.num_failures++ >= most_failures) return;

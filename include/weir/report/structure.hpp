@@ -28,9 +28,9 @@ struct described_stage {
     std::string executor;         ///< the type of its executor; empty: the executor of the run
     weir::output_order output_order = weir::output_order::completion;  ///< see `stage_options`
     duration time_limit{};                                             ///< of one invocation; 0: none
-    bool epochs = false;                                               ///< its output has epochs
-    std::size_t depth = 0;                                             ///< the number of branches around it
-    std::string where;  ///< where it was composed: `loader.cpp:42`; empty: not known
+    bool epochs = false;    ///< its output tells the ends of epochs (passes over the data)
+    std::size_t depth = 0;  ///< the number of branches around it
+    std::string where;      ///< where it was composed: `loader.cpp:42`; empty: not known
 
     [[nodiscard]] friend bool operator==(const described_stage&, const described_stage&) = default;
 };

@@ -21,8 +21,9 @@ namespace weir::detail {
 // \returns `brief_verdict(stats)`; none also if this verdict would cost more than 1 % of `stats.elapsed`.
 [[nodiscard]] std::optional<verdict> cheap_verdict(const pipeline_stats& stats);
 
-// Keeps the latest verdict (a sentence on what limits the rate), for reports that show a verdict in each lap.
-// When the laps since the latest verdict, joined, have a `cheap_verdict`, that verdict replaces the latest.
+// Keeps the latest verdict (a sentence on what limits the rate), for reports that show a verdict in each lap
+// (a part of a run). When the laps since the latest verdict, joined, have a `cheap_verdict`, that verdict
+// replaces the latest.
 // Used by one thread at a time.
 class recent_verdict {
   public:

@@ -33,15 +33,15 @@ class wait_graph {
         wait_seen seen;
         std::size_t slot;  // index in `slots_`; `none`: the waiter is not a slot of a run
         bool alive = false;
-        std::size_t group = 0;  // equal for waits that depend on each other; set by `group()`
+        std::size_t group = 0;  // set by `group()`
     };
 
     std::vector<site_seen> sites;
     std::vector<wait> waits;
 
     // Reads which slots there are and which have ended; called before any site is read. A stage whose slots
-    // have ended has closed its channels, so no wait for these is read afterwards. `states`: also reads which
-    // slots a thread runs, for `each_running` and `find_alive(false)`.
+    // have ended has closed its channels before, so waits that the closing ended are not read. `states`: also
+    // reads which slots a thread runs, for `each_running` and `find_alive(false)`.
     void read(const registry::reader& all, bool states);
 
     template <class Function>
@@ -60,7 +60,7 @@ class wait_graph {
     bool is_anything_alive() const noexcept { return is_anything_alive_; }
 
     // \returns the indices of the waits of the slots that could end `w`; none if `by_anyone(w)`. If a
-    //          function waits for items that its own stage puts, `w` is among these waits. Called after
+    //          function waits for a slot of its own stage, `w` is among these waits. Called after
     //          `find_alive`.
     std::vector<std::size_t> enders_of(const wait& w) const;
 
@@ -134,8 +134,8 @@ class wait_graph {
 
     bool has_failed(const wait& w) const { return w.slot != none && stages_[slots_[w.slot].stage].failed; }
 
-    // Groups the waits that are not alive: those that depend on each other are one group. All of them for
-    // which `by_anyone` is true are one group, too.
+    // Groups the waits that are not alive: a wait is in one group with the waits that enders_of() returns for
+    // it. All waits for which `by_anyone` is true are in one group.
     void group();
 
     std::vector<known_run> runs_;

@@ -143,7 +143,7 @@ class observed_pool {
     const executor_view& view() const noexcept { return view_; }
 
     // \returns whether a worker has run one function for `limit` or longer, and coroutines wait for a worker
-    //          now, as at the previous call. False from `set_reported` on, until no worker is held so long.
+    //          now, as at the previous call. After `set_reported` false, until a call finds no such worker.
     bool is_newly_held(time_point now, duration limit);
     void set_reported() noexcept { reported_ = true; }
 
@@ -181,7 +181,8 @@ struct watchdog_options {
     std::function<void(const stall_report&)> on_stall = {};
 };
 
-/// Looks periodically for coroutines that can never continue, and for functions that block a worker.
+/// Looks periodically for coroutines that can never continue, and for functions that block a worker (a thread
+/// of an executor).
 ///
 ///     weir::thread_pool pool;
 ///     weir::blocking_pool io(8);
@@ -195,12 +196,12 @@ struct watchdog_options {
 ///   ever used the library blocks in the library without a time limit, or has ended. Then waits at channels
 ///   that the program itself made never end either, nor does a run whose consumer waits elsewhere.
 ///
-/// Under the conditions below, it never reports a wait that could still end. So it stays silent about:
+/// Under the conditions below, it never reports a wait that could still end. So it reports no wait that could
+/// be ended by:
 /// - a consumer, or any thread of the program, that is not blocked in the library. The thread that makes the
 ///   watchdog counts from the start; another thread from its first use of a channel, a run, or `sync_wait`;
 /// - the threads of an executor that it was not given, or that does not override `executor::inspect`;
-/// - a stage function that awaits something outside the library; a run that is paused; a wait with a time
-///   limit.
+/// - a stage function that awaits something outside the library; the end of a pause; a time limit.
 ///
 /// The program has to make an `external_wait` in two cases: a coroutine outside of a run is going to be woken
 /// from outside of the library (by a driver, a socket), or a thread that has not used the library yet is
