@@ -21,9 +21,10 @@ namespace weir {
 ///
 /// \param stats  of a whole run, or of a lap (a part of a run): the difference of two `run::stats`.
 /// \returns the verdict. None if the consumer has got fewer than 20 items; if a stage has finished 1 to 19
-///          invocations; or if the simulations would take longer than 0.1 s, or than `stats.elapsed`. None
-///          if the run can't be predicted, and the states of its slots (workers of stages) tell nothing.
-///          `explain` returns a verdict in these cases, too; its cause may be `limit_cause::unsure`.
+///          invocations; or if the simulations would take longer than 0.1 s, or than `stats.elapsed`. If the
+///          run can't be predicted, the verdict is made from the states of its slots (workers of stages);
+///          none if these tell nothing. `explain` returns a verdict in all these cases; its cause may be
+///          `limit_cause::unsure`.
 /// Errors: `std::bad_alloc`. Cost: about 10 to 20 ms for five stages.
 [[nodiscard]] std::optional<verdict> brief_verdict(const pipeline_stats& stats);
 

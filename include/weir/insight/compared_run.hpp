@@ -51,7 +51,7 @@ class compared_run {
     std::string no_model;            // why there is no model
 
   private:
-    // Adds the consumer, unless it takes no time. Called last, as it needs `rate`.
+    // Adds the consumer, unless it takes no time. Called when `rate` is set.
     void add(const recorded_stage& consumer);
 };
 

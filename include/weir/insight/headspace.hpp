@@ -38,8 +38,8 @@ struct headspace_result {
 
 namespace detail {
 
-// Measures the rate at which items are got from the instant `begin` on. A measurement ends after
-// `headspace_options::items` items or after `time`, whichever comes first.
+// Measures the rate at which items are got. A measurement ends after `headspace_options::items` items, or
+// when `headspace_options::time` has passed since the instant `begin`.
 class paced_items {
   public:
     paced_items(const headspace_options& limits, time_point begin) noexcept
@@ -204,7 +204,7 @@ constexpr bool can_start_twice() {
 
 }  // namespace detail
 
-/// Measures how much faster a program would be if its pipeline took no time, as people do by hand:
+/// Measures how much faster a program would be if its pipeline took no time:
 ///
 ///     auto result = weir::headspace(loader, pool, [](batch& b) { train(b); });
 ///     std::cout << result.sentence << '\n';

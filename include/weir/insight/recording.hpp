@@ -62,7 +62,8 @@ struct recording {
 /// Makes a recording of a run from its statistics. If the run kept samples (`run_options::recording`), the
 /// recording has these: the times of each invocation with its number of results, the sizes of batches, and
 /// the times of the consumer. If a sample lacks some invocations, its times are scaled, and some of its
-/// results replaced, so that their means are those of all invocations.
+/// invocations are replaced by others of the sample. The mean time and the mean number of results are then
+/// those of all invocations.
 ///
 /// Without samples, the distribution of the times of each stage is that of its histogram, and some things are
 /// estimated:

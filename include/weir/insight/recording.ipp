@@ -74,8 +74,8 @@ WEIR_INLINE double nanoseconds(const task_sample& one) {
 }
 
 // \returns the factor that makes the mean time of a sample equal to `mean`, the mean of all invocations in
-//          ns; 1 if one of these means is 0. `failed`: whether both means are those of failed invocations, or
-//          those of successful ones.
+//          ns; 1 if one of these means is 0. `failed`: true: both means are those of failed invocations;
+//          false: of successful ones.
 WEIR_INLINE double factor_to(double mean, bool failed, const task_samples& samples) {
     double sum = 0;
     double count = 0;

@@ -29,7 +29,7 @@ struct state_difference {
 struct stage_difference {
     std::string stage = {};          ///< the name of the stage
     bool has_changed = false;        ///< whether the times differ by more than chance, and enough: see `diff`
-    bool is_typical = false;         ///< `before` to `interval`: geometric means; false: averages
+    bool is_typical = false;         ///< whether `before` to `interval` are of geometric means, not averages
     bool is_exact = false;           ///< the times of both runs are exact: all were recorded, not a sample
     std::uint64_t num_before = 0;    ///< successful invocations in the first run
     std::uint64_t num_after = 0;     ///< the same in the second run
@@ -42,7 +42,7 @@ struct stage_difference {
     std::optional<double> detectable = std::nullopt;
     double failed_before = 0;       ///< the share of invocations that failed in the first run; 0 to 1
     double failed_after = 0;        ///< the same in the second run
-    bool failures_changed = false;  ///< whether the shares differ beyond chance; false below 10 in all
+    bool failures_changed = false;  ///< whether the shares differ beyond chance; false below 10 failures
 };
 
 /// The result of `diff`.

@@ -1,4 +1,4 @@
-// weir insight: changes the slots, the room and the threads of a running pipeline, lap by lap, within budgets
+// weir insight: changes slots, capacities and threads of a running pipeline, lap by lap, within budgets
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_INSIGHT_TUNE_HPP
 #define WEIR_INSIGHT_TUNE_HPP
@@ -26,7 +26,7 @@ struct tune_budget {
     std::size_t max_slots = 0;    ///< slots (workers) of all stages, the source included; 0: no limit
     std::size_t max_threads = 0;  ///< threads of the `thread_pool` that `step` gets; 0: as many as at first
     std::size_t max_items =
-        0;  ///< items in flight: the room of all queues, and an item for each slot; 0: no limit
+        0;  ///< items in flight: the capacities of all queues, and an item for each slot; 0: no limit
     std::size_t max_bytes = 0;   ///< bytes in flight: items in flight times `item_bytes`; 0: no limit
     std::size_t item_bytes = 0;  ///< the most bytes of an item in any queue; only used with `max_bytes`
 };
@@ -36,7 +36,7 @@ struct tune_options {
     double worthwhile = 0.05;         ///< the least predicted increase of the rate, as a share, for a change
     std::uint64_t fewest_items = 10;  ///< a lap goes on until the consumer has got this many; at least 2
     std::size_t most_slots = 64;      ///< the most slots that a stage gets
-    std::size_t most_capacity = 64;   ///< the most items for which a queue gets room
+    std::size_t most_capacity = 64;   ///< the greatest capacity that a queue gets, in items
     std::string pool_stage = {};      ///< a stage on the pool that `step` gets; if empty, the first stage
 };
 
@@ -71,12 +71,13 @@ struct tuning_step {
 /// - A change is made if the predicted rate is greater by `worthwhile`. Once a change was kept and 40 times
 ///   `fewest_items` are measured, half of `worthwhile` is enough.
 /// - A change is also made if the predicted loss is below 1 %, and if the change frees slots or threads, or
-///   much room: for at least 8 items, and a quarter of all room. A run above its budget is always reduced.
+///   much capacity: at least 8 items, and a quarter of all capacities. A run above its budget is always
+///   reduced.
 /// - A change that doesn't raise the rate, or lowers the rate while it frees something, is taken back after
 ///   one lap or two. Then the tuner waits some laps, and makes one change at a time.
 /// - If the times of a stage or of the consumer change while no change is on trial, the tuner begins anew.
-/// - Stages whose number of slots is fixed, such as sources, keep their slots; the room of the queues behind
-///   these stages is tuned. Stages that share a name are left as they are.
+/// - Stages whose number of slots is fixed, such as sources, keep their slots; the capacities of the queues
+///   behind these stages are tuned. Stages that share a name are left as they are.
 ///
 /// Not tuned: a run with branches, or without histograms; the sentence of each step says this.
 /// Threads:  one call at a time, from any thread or coroutine, also in `run_options::on_lap`.
@@ -148,7 +149,7 @@ class tuner {
     std::vector<std::string> fixed_slots_, fixed_room_;  // stages that refused changes
     bool is_pool_fixed_ = false;
     pipeline_stats before_;                    // the statistics at the beginning of the lap
-    pipeline_stats origin_;                    // plans use the times measured after these
+    pipeline_stats origin_;                    // plans use the times measured since these statistics
     std::optional<recording> reference_;       // the times with which those of the lap are compared
     std::optional<pipeline_settings> target_;  // the settings that approach() reaches step by step
     std::optional<trial> trial_;

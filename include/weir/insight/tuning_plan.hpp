@@ -14,14 +14,14 @@ namespace weir::detail {
 // The limits within which a tuner plans settings. `num_slots`, `items`: 0 is no limit.
 struct plan_limits {
     std::size_t num_slots = 0;       // slots (workers) of all stages together
-    std::size_t items = 0;           // the room of all queues, and an item for each slot
+    std::size_t items = 0;           // the capacities of all queues, and an item for each slot
     std::size_t threads = 0;         // of the thread pool that may be changed; 0 if none may be
     std::size_t pool = 0;            // the index of this pool in `pipeline_settings::pools`
     std::vector<bool> fixed_slots;   // for each stage: the number of its slots can't be changed
     std::vector<bool> fixed_room;    // for each stage: the queue behind it can't be changed, or is missing
     std::vector<double> per_item;    // for each stage: its invocations, divided by the consumer's items
     std::size_t most_slots = 64;     // the most slots of a stage
-    std::size_t most_capacity = 64;  // the most room of a queue
+    std::size_t most_capacity = 64;  // the greatest capacity of a queue
 };
 
 // The resources that settings take.
@@ -41,13 +41,13 @@ double planned_rate(const pipeline_settings& settings, const recording& from);
 
 // Finds settings with nearly the greatest rate within the limits, and hardly more resources than this rate
 // takes:
-// 1. Begins with one slot for each stage, little room, and all threads; fixed numbers remain.
+// 1. Begins with one slot for each stage, small capacities, and all threads; fixed numbers remain.
 // 2. Adds a slot, again and again, to the stage whose slots allow the least rate. Stops at the limits, or
 //    when a stage with fixed slots or the number of threads limits the rate.
-// 3. Tries more slots for a stage, more room in a queue, and more room in all queues. Makes the change with
-//    the greatest predicted rate, again and again, as long as the rate rises.
-// 4. Lowers the numbers of slots, the room and the threads, as long as the rate hardly falls. The queue
-//    before the consumer keeps its room as far as the limits allow.
+// 3. Tries more slots for a stage, a greater capacity of a queue, and greater capacities of all queues. Makes
+//    the change with the greatest predicted rate, again and again, as long as the rate rises.
+// 4. Lowers the numbers of slots, the capacities and the threads, as long as the rate hardly falls. The queue
+//    before the consumer keeps its capacity as far as the limits allow.
 // Source of step 2: B. Fox, "Discrete optimization via marginal analysis", Management Science 13 (1966).
 pipeline_settings best_settings(const recording& from, const plan_limits& limits);
 

@@ -17,8 +17,8 @@ namespace weir {
 enum class change_kind {
     faster,            ///< the time of the stage; `value`: the share that is saved, so 0.5 halves the time
     concurrency,       ///< the number of slots (workers) of the stage; `value`: the number
-    capacity,          ///< the room of the queue behind the stage, or the least room of all queues if no
-                       ///< stage is named; `value`: in items
+    capacity,          ///< the capacity of the queue behind the stage, or the least capacity of all queues
+                       ///< if no stage is named; `value`: in items
     batch_size,        ///< the size of the stage's batches; `value`: in items. Predictions assume that
                        ///< other stages take equally long for a larger batch
     completion_order,  ///< the stage gives results as they are finished; no `value`
@@ -55,9 +55,10 @@ struct setting_change {
 [[nodiscard]] std::string describe(const setting_change& change, const pipeline_settings& before);
 
 /// \returns the changes that `what_if` tries by default. For each stage with a function that takes time: half
-///          the time; twice the slots; completion order. For each queue: more room; no limit of bytes. More
-///          room in all queues at once. Half and twice the size of batches. Twice the threads of each pool. A
-///          source, and a consumer, that takes no time. A change to what the run has already is left out.
+///          the time; twice the slots; completion order. For each queue: a greater capacity; no limit of
+///          bytes. Greater capacities of all queues at once. Half and twice the size of batches. Twice the
+///          threads of each pool. A source, and a consumer, that takes no time. A change to what the run has
+///          already is left out.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::vector<setting_change> usual_changes(const recording& from);
 
