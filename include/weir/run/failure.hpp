@@ -32,7 +32,8 @@ enum class run_outcome : std::uint8_t {
     finished,  ///< a consumer has seen the end of the stream; or all stages of a `run<void>` have ended
     stopped,   ///< by `run::stop`, `run::request_stop` or the destructor
     stopped_by_token,  ///< by `run_options::stop`
-    failed             ///< by more failures than the limit, a hook or callback that threw, or lack of memory
+    failed             ///< by more failures than the limit; by an exception of `hook::stage_begins`,
+                       ///< `hook::stage_ends` or a callback; or by lack of memory
 };
 
 /// One item on which a stage's function threw; or an exception of a hook or callback.
@@ -52,9 +53,8 @@ struct failure {
     [[nodiscard]] std::string message() const { return detail::error_text(error); }
 };
 
-/// Thrown to a consumer of a run that failed: a stage, or the run, exceeded its failure limit, or a hook or
-/// callback threw. The original exception is nested: `std::rethrow_if_nested`, or `original()` with
-/// `-fno-rtti`.
+/// Thrown to a consumer of a run that failed: for the causes, see `run_outcome::failed`. The original
+/// exception is nested: `std::rethrow_if_nested`, or `original()` with `-fno-rtti`.
 class pipeline_failure : public std::runtime_error {
   public:
     /// \param failures  at least one; the first is the one that stopped the run.

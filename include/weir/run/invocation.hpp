@@ -135,8 +135,8 @@ class hook {
     virtual void before(const invocation& call) { static_cast<void>(call); }
 
     /// Called after the function; the result is `call.output<T>()`. `error`: the exception by which the item
-    /// fails, of the function or of an inner hook, or `time_limit_exceeded`; null: none. Not called if
-    /// `before` of this hook threw.
+    /// fails, of the function or of an inner hook, or `time_limit_exceeded`; null: none. Called only if
+    /// `before` of this hook has returned.
     virtual void after(const invocation& call, const std::exception_ptr& error) {
         static_cast<void>(call);
         static_cast<void>(error);

@@ -78,9 +78,8 @@ class trial_shares {
     // left. The last trial gets the rest. More items than slots are rounded down to a multiple of the slots.
     std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept;
 
-    // How many items the first `n` trials need, so that each slot gets four and each trial ten. (A stage may
-    // take a buffer for each item that only later stages free. A trial with few slots then uses up the
-    // buffers and is stuck, so that no trial with more slots than buffers begins.)
+    // How many items the first `n` trials need, so that each slot gets at least four and each trial at least
+    // ten.
     std::size_t items_needed(std::size_t n) const noexcept;
 
   private:

@@ -52,11 +52,10 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
         const bool acts = stages_[stage]->outputs().empty();
         return stages_[stage]->is_resizable() && (!acts || slots_[stage].before > 1);
     }
-    // SIZE_MAX for a stage that never blocks its threads, and on virtual time. Else the number of threads of
-    // its executor, less the threads that slots of the run occupy now, and less one that is kept free for
-    // later stages. An executor of two threads keeps none free: with one slot only, trials could not be
-    // compared.
-    // At least the concurrency that the pipeline describes.
+    // SIZE_MAX for a stage whose function can suspend, and on virtual time. Else the number of threads of its
+    // executor, less the threads that slots of the run occupy now, and less one that is kept free for later
+    // stages. An executor of two threads keeps none free: with one slot only, trials could not be compared.
+    // Never less than the concurrency that the pipeline describes.
     std::size_t max_slots(std::size_t stage) const override;
     stage_activity activity(std::size_t stage) const override;
     const char* kind_of(std::size_t stage) const noexcept override { return stages_[stage]->kind(); }

@@ -132,7 +132,7 @@ class run_control {
     void set_capacity(std::string_view stage, std::size_t items) { core().set_capacity(stage, items); }
 
     /// \returns the statistics from the start until now, or until the end: when the end of the stream was
-    ///          seen and the last stage has ended. Cost: some tens of microseconds, most of them for
+    ///          seen and all stages have ended. Cost: some tens of microseconds, most of them for
     ///          `pipeline_stats::process`; locks one queue or stage at a time, to copy a few counters.
     [[nodiscard]] pipeline_stats stats() const { return core().stats(); }
 

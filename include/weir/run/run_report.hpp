@@ -141,8 +141,8 @@ class run_profiler {
     virtual void abandon(profiled_run& run, std::exception_ptr error) noexcept = 0;
     // Whether `conclude` is to be called. Asked after `finish` or `abandon`.
     virtual bool has_conclusion() const noexcept { return false; }
-    // Called when all stages have ended. `rest`: the statistics of the run without the profile, and without
-    // the items that the profile had put into the queues.
+    // Called when all stages have ended. `rest`: the statistics since a time after the profile at which no
+    // queue held more items than its capacity.
     virtual void conclude(const pipeline_stats& rest) { static_cast<void>(rest); }
 };
 
@@ -217,7 +217,7 @@ class run_reports {
     template <class Call>
     void call_each(Call call) noexcept {
         for (const auto& each : all_) {
-            // relaxed: a report that has just failed may be called for one more failure
+            // relaxed: another thread may still call a report that has just failed
             if (each->abandon.load(std::memory_order_relaxed)) continue;
             try {
                 call(*each->report);

@@ -45,10 +45,11 @@ struct stage_options {
     /// result counts for the limits of the queue behind the stage, and so do the places kept for the missing
     /// results. Its slot goes on with the next item, and waits only if the queue has no place for the result
     /// (`slot_times::wait_turn`). So with a capacity of several times the concurrency, a slow item does not
-    /// hold up the other slots. A slot that begins to wait passes the slots that wait with earlier results:
-    /// with thousands of slots, give the queue several places for each. If each result holds an object of a
-    /// pool, the pool needs an object for each slot and each place of the queue: else an item without an
-    /// object would wait for later items' results, which wait for this item.
+    /// hold up the other slots. A slot that begins to wait searches its place behind the slots that wait with
+    /// earlier results. With thousands of slots, this takes long: give the queue several places for each
+    /// slot. If each result holds an object of a pool, the pool needs an object for each slot and each place
+    /// of the queue: else an item without an object would wait for later items' results, which wait for this
+    /// item.
     weir::output_order output_order = weir::output_order::completion;
 
     /// The capacity of the queue behind the stage, in items, at least 1.
@@ -90,8 +91,8 @@ struct run_options {
     failure_limit max_failures = {};
 
     /// Called for every item that failed, within the limit or not, before the stage continues.
-    /// Threads: the stage's threads, several at once. Errors: an exception stops the run, which has failed
-    ///          with the item's failure first, and the exception behind it.
+    /// Threads: the stage's threads, several at once. Errors: an exception stops the run; `pipeline_failure`
+    ///          then has the item's failure, and behind it the exception.
     std::function<void(const failure&)> on_failure = nullptr;
 
     /// Called around every invocation and every stage; the first hook is the outermost.
@@ -108,14 +109,15 @@ struct run_options {
     /// each resumption of a slot.
     bool later_stages_first = false;
 
-    /// Whether a thread that waits for an item of the run (in `run::get`, a loop over the run, or `sync_wait`
-    /// of a coroutine that calls `next`) works in the place of one of the pool's threads meanwhile: then the
-    /// thread need not sleep and be woken for each item. Functions of the stages run on that thread, too, as
-    /// long as a call takes some microseconds at most, or less than one with several workers on several
-    /// processors. The number of functions that run at once stays the same. Without effect if another run or
-    /// a task group uses the pool, if the pool has `on_thread_start`, or in a call within a coroutine. Set it
-    /// to false if these functions must not run on the thread: because the thread owns a window or a device
-    /// context, has a small stack, or holds a mutex meanwhile that the functions lock.
+    /// Whether a thread that waits for an item of the run (in `run::get` without a time limit, a loop over
+    /// the run, or `sync_wait` of a coroutine that calls `next`) works in the place of one of the pool's
+    /// threads meanwhile: then the thread need not sleep and be woken for each item. Functions of the stages
+    /// run on that thread, too, as long as a call takes some microseconds at most; less than one microsecond
+    /// if the pool has several workers on several processors. The number of functions that run at once stays
+    /// the same. Without effect if another run or a task group uses the pool, if the pool has
+    /// `on_thread_start`, or in a call within a coroutine. Set the option to false if these functions must
+    /// not run on the thread: because the thread owns a window or a device context, has a small stack, or
+    /// holds a mutex that the functions lock.
     bool consumers_help = true;
 
     /// The length of a lap by the executor's clock. From the start on, the run is divided into laps, and the
