@@ -22,8 +22,8 @@ namespace weir::cuda::detail {
 
 // Holds a reference to a completion (the record of a pending operation, completion.hpp). A ticket with an
 // event of the context also holds this event, until the completion is submitted to the context's mailbox.
-// An `awaited_work` constructs such a ticket before it queues the operation: if it gets no completion or
-// event, no work is pending.
+// An `awaited_work` constructs such a ticket before it queues the operation: if the constructor throws, no
+// work is pending.
 class ticket {
   public:
     // Errors: those of context_state::take_event(), and std::bad_alloc.
@@ -161,8 +161,8 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
         return true;
     }
 
-    // Resumes on the coroutine's executor, posted by the thread that finds the work done; or continues at
-    // once if the work is done by then.
+    // Resumes on the coroutine's executor, posted by the thread that finds the work done. False: the work is
+    // done by the end of this call, and the coroutine continues at once.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const weir::detail::coroutine_env env = weir::detail::env_of(h);

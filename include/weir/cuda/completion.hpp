@@ -25,7 +25,7 @@ namespace weir::cuda::detail {
 
 using weir::detail::standard_platform;
 
-// CUDA events of a context that are free to be recorded again.
+// CUDA events of a `weir::cuda::context` that are free to be recorded again.
 class event_pool {
   public:
     explicit event_pool(unsigned flags) noexcept : flags_(flags) {}
@@ -205,7 +205,8 @@ class mailbox final : public weir::detail::polled_source {
         executor* const waits =
             needs_context_thread || c.has_host_function ? nullptr : weir::detail::current_executor();
         c.submitted = standard_platform::now();
-        // relaxed: expect() below wakes the context's thread, which then calls has_work_for_guard()
+        // relaxed: expect() below publishes the addition, and wakes the context's thread, which then calls
+        // has_work_for_guard()
         if (needs_context_thread) for_context_thread_.fetch_add(1, std::memory_order_relaxed);
         completion* head = newest_.load(std::memory_order_relaxed);
         do {
@@ -226,11 +227,12 @@ class mailbox final : public weir::detail::polled_source {
     // after try_close() has returned true. acquire; pairs with put(), whose caller wrote the completion
     completion* take_all() noexcept { return newest_.exchange(nullptr, std::memory_order_acquire); }
 
-    // Whether some completion needs the context's thread, which alone calls this and the next function.
-    // relaxed: put() wakes that thread after the addition
+    // Whether some completion needs the context's thread, which calls this function. relaxed: put() wakes
+    // that thread after the addition
     bool has_work_for_guard() const noexcept {
         return for_context_thread_.load(std::memory_order_relaxed) != 0;
     }
+    // Called by the context's thread, and by a put() that fails. relaxed: only a count
     void finished_for_context_thread() noexcept {
         for_context_thread_.fetch_sub(1, std::memory_order_relaxed);
     }
@@ -250,8 +252,8 @@ class mailbox final : public weir::detail::polled_source {
         return newest_.compare_exchange_strong(nothing, end_of_all(), std::memory_order_relaxed);
     }
 
-    // Tells the reactor to finish all completions, and then to end. Its try_close() sees each put() before
-    // this call.
+    // Tells the reactor to finish all completions, and then to end. The reactor's try_close() sees each put()
+    // before this call.
     void ask_to_end() noexcept {
         ending_.store(true, std::memory_order_release);  // pairs with is_ending()
         wake();

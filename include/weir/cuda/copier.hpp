@@ -211,7 +211,7 @@ struct copier : copying_run {
         bool when_copied;   // send() ends when the copy is done; false: when the copy is queued
         bool timed;
         std::optional<stream> on;                 // none: each run makes a stream
-        std::shared_ptr<device_account> account;  // null: each run makes an account
+        std::shared_ptr<device_account> account;  // gives the device memory; null: each run makes an account
     };
 
     copier(context& gpu, const settings& s)
@@ -230,7 +230,7 @@ struct copier : copying_run {
 // Copies a batch to the device. `block`: has the batch already; none: packs `parts` into a block of the pool
 // or, without a device, into the memory of the result. Items acquire memory and blocks in the order of their
 // numbers, as a later item keeps both until all earlier items have left the stage. Returns none if the run
-// was stopped, or the time limit was over, before the item had its turn, memory and a block.
+// was stopped, or the time limit was over, before the item had its turn, memory and, for packing, a block.
 inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> block,
                                                std::span<const host_part> parts, std::size_t bytes,
                                                const invocation& call) {

@@ -27,7 +27,8 @@ namespace weir::cuda::detail {
 
 // Shared by a `device_pool` and all pieces of its memory (`device_memory`). Counts memory as in use from its
 // allocation until its stream has passed the point at which the memory was freed. A coroutine that finds too
-// little memory waits for the item of `turn`, and then, one coroutine at a time, for an item of `news`.
+// little memory waits for the item of the channel `turn`, and then, one coroutine at a time, for an item of
+// the channel `news`.
 class device_account : public std::enable_shared_from_this<device_account> {
     static constexpr std::align_val_t alignment{256};
 

@@ -90,7 +90,7 @@ class device_buffers {
     device_buffers(detail::device_memory memory, const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept
         : memory_(std::move(memory)), sizes_(sizes) {}
 
-    /// \returns the parts, in the order in which they were named; each begins at a multiple of 256 bytes.
+    /// \returns the parts, in the order of `Ts`; each begins at a multiple of 256 bytes.
     /// Lifetime: that of this object. The host must not access the elements, unless `on_device` is false.
     [[nodiscard]] std::tuple<std::span<Ts>...> parts() const noexcept {
         return detail::spans_of<Ts...>(memory_.data(), sizes_);

@@ -85,7 +85,7 @@ class [[nodiscard("the block goes back at once")]] pinned_buffers {
     pinned_buffers(lease block, const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept
         : block_(std::move(block)), sizes_(sizes) {}
 
-    /// \returns the parts, in the order in which they were named; empty spans after `release`.
+    /// \returns the parts, in the order of `Ts`; empty spans after `release`.
     /// Lifetime: that of this object.
     [[nodiscard]] std::tuple<std::span<Ts>...> parts() const noexcept {
         if (block_.bytes().empty()) return {};

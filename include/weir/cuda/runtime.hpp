@@ -161,9 +161,9 @@ class exempt_from_captures {
     bool changed_;
 };
 
-// Returns `cudaErrorStreamCaptureUnsupported` if the stream, or a stream that the default stream `stream`
-// waits for, is captured: work queued now would go into a graph, and run at each launch of that graph. If no
-// stream is captured, returns the result of cudaStreamIsCapturing.
+// Returns `cudaErrorStreamCaptureUnsupported` if the stream is captured, or if the stream is the default
+// stream and one that it waits for is captured. Work queued now would go into a graph, and run at each launch
+// of that graph. If no stream is captured, returns the result of cudaStreamIsCapturing.
 inline cudaError_t captured_or_not(cudaStream_t stream) noexcept {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     const cudaError_t code = without_last_error(cudaStreamIsCapturing(stream, &status));

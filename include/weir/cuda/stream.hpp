@@ -131,10 +131,10 @@ class event {
     explicit event(context& gpu) : shared_(std::make_shared<detail::pooled_event>(gpu.shared(), false)) {}
 
     /// \returns  awaitable of nothing: waits for all work queued before the event was recorded the last time.
-    /// Suspends: until the work is done; not in a context without a device, where all work is done at once.
-    ///           Events are polled, also with `completion_by::host_function`.
-    /// Resumes:  on the coroutine's executor.
-    /// Errors:   `weir::cuda::error` if the device breaks first; `std::logic_error` if the context is gone.
+    /// Suspends: until the work is done; not in a context without a device. Resumes: on the coroutine's
+    ///           executor. Events are polled, also with `completion_by::host_function`.
+    /// Errors:   `weir::cuda::error` if the device breaks first, or if the event was recorded in a captured
+    ///           stream; `std::logic_error` if the context is gone.
     [[nodiscard("co_await this, or nothing is done")]] auto done() const {
         return detail::until_over(shared_->of(), shared_);
     }

@@ -45,8 +45,8 @@ struct to_device_options {
     /// The pool of device memory for the batches; limits how much is used. Null: the memory comes from the
     /// context, without a limit. Outlives the runs.
     device_pool* memory = nullptr;
-    /// Whether events record when each copy begins and ends, and when the consumer's stream could continue:
-    /// three events a batch. If false, without a device, or in a run without statistics,
+    /// Whether three events a batch record when its copy begins and ends, and when the consumer's stream can
+    /// begin with the batch. If false, without a device, or in a run without statistics,
     /// `stage_stats::transfers` is empty.
     bool timed = true;
 };
