@@ -91,8 +91,8 @@ namespace weir::execution {
 ///     weir::execution::scheduler_executor on_theirs(context.get_scheduler(), 4);
 ///     weir::pipe(parse, {.executor = &on_theirs})
 ///
-/// The clock is the system's. A thread of weir waits for the ends of sleeps, and then posts the coroutines to
-/// the scheduler.
+/// The clock is std::chrono::steady_clock. A thread of weir waits for the ends of sleeps, and then posts the
+/// coroutines to the scheduler.
 ///
 /// Threads:  any thread may post and add timers. A thread that blocks until a coroutine here has ended
 ///           doesn't run the scheduler's context: other threads have to run it as long as coroutines run

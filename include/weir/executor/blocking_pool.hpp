@@ -84,8 +84,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         return true;
     }
 
-    // Misses no posted coroutine: a coroutine is first in the queue, then held by a thread that doesn't rest,
-    // then counted as resumed.
+    // `pending` misses no posted coroutine: a coroutine is first in the queue, then held by a thread outside
+    // of wait(), then counted as resumed.
     void inspect(detail::executor_view& view) const override {
         view.resumed = resumed_.load(std::memory_order_seq_cst);
         const std::size_t resting = resting_.load(std::memory_order_seq_cst);
@@ -99,9 +99,9 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
   private:
     using typename base::wake_up;
 
-    // The state of one thread: its pool, its number in the pool, and whether it holds its place. `is_here`
-    // false: the thread never had a place, another thread has taken it, or the pool was destroyed on this
-    // thread.
+    // The state of one thread: its pool, its number in the pool, and whether it works as this number
+    // (`is_here`). It doesn't if it never did, if another thread has taken the number over, or if the pool
+    // was destroyed on this thread.
     struct place final : detail::thread_place {
         basic_blocking_pool* of = nullptr;
         unsigned number = 0;
@@ -149,7 +149,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         expected_.fetch_add(static_cast<std::size_t>(threads), std::memory_order_seq_cst);
         if (threads < 0 && this->is_over()) wake_all();  // pairs with wait(): is_last() may be true now
     }
-    // relaxed, here and in is_crowded(): the values are looked at again and again, and order no data
+    // relaxed, here and in is_crowded(): sleep() reads the values repeatedly, and they order no data
     std::uint64_t num_resumed() const noexcept override { return resumed_.load(std::memory_order_relaxed); }
     bool is_crowded() const noexcept override {
         return resting_.load(std::memory_order_relaxed) == 0 &&
@@ -186,9 +186,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
 
     // One idle thread, the timekeeper, sleeps until the next timer; the others sleep without limit. A post
     // wakes one of the others, or the timekeeper if no other thread sleeps. (In a `thread_pool` a post wakes
-    // the one thread that also keeps the time. In this pool, such a wake-up doubled the processor time of a
-    // post while a timer is set, from 6 to 12 us. Coroutines that were posted together started one after the
-    // other: a stage with four workers took 28 us an item instead of 12.)
+    // the thread that also keeps the time. In this pool, that doubled the processor time of a post while a
+    // timer is set, from 6 to 12 us, and a stage with four workers took 28 us an item instead of 12.)
     void wait(unsigned number) noexcept {
         const bool keeps_time = !has_timekeeper_.exchange(true, std::memory_order_seq_cst);
         auto& event = keeps_time ? timekeeper_ : sleepers_;
@@ -208,8 +207,8 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         if (keeps_time) has_timekeeper_.store(false, std::memory_order_seq_cst);
     }
 
-    // Wakes the timekeeper only if no other thread sleeps: another thread would have to become the
-    // timekeeper.
+    // Wakes the timekeeper only if no other thread sleeps: else the sleeper would have to be woken, too, to
+    // become the timekeeper.
     wake_up wake_up_for_post() noexcept override {
         const wake_up sleeper = sleepers_.prepare_notify();
         return sleeper ? sleeper : timekeeper_.prepare_notify();

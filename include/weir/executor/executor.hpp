@@ -24,17 +24,17 @@
 namespace weir {
 
 /// A deadlock on virtual time: no coroutine is ready, no timer can advance the time, and a coroutine, or a
-/// blocked thread, still waits. `what()` lists the waiters by stage and channel, if they have one. A
-/// `simulation::world` also throws this error after `most_steps` steps.
+/// blocked thread, still waits. `what()` lists the waiters, with the stage and the channel of each if there
+/// is one. A `simulation::world` also throws this error after `most_steps` steps.
 class deadlock_error : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// A forked process uses a pool, or a run on a pool, that its parent made before the fork. A fork copies
-/// memory, but only the thread that calls `fork`, so the child has none of the pool's threads. In the child,
-/// destructors of such pools and runs return at once and leave their items and coroutines as they are. The
-/// parent is not affected.
+/// A forked process uses a pool, or a run (a started pipeline) on a pool, that its parent made before the
+/// fork. A fork copies memory, but only the thread that calls `fork`, so the child has none of the pool's
+/// threads. In the child, destructors of such pools and runs return at once and leave their items and
+/// coroutines as they are. The parent is not affected.
 ///
 /// These uses are safe in the child: exec, `_exit`, pools made after the fork, and executors that run on one
 /// thread (`run_loop`, `virtual_time`). A stage function that forks has to call exec or `_exit` in the child.
@@ -81,19 +81,19 @@ struct executor_traits {
     bool has_threads = false;
 
     /// A run stays on this executor, as on virtual time: a stage that asks for another executor runs here all
-    /// the same. Such an executor detects deadlocks, and reports the waiting coroutines.
+    /// the same. Such an executor has to detect deadlocks itself: a `watchdog` doesn't watch its runs.
     bool exclusive = false;
 
     /// The executor may be destroyed before the channels that were used on it, as the loop inside `sync_wait`
-    /// is. These channels measure by the clock of the base class: the executor must not override `now`.
+    /// is. A channel that was given no clock uses the base class's: the executor must not override `now`.
     bool passing = false;
 
-    /// When a coroutine suspends, its thread may resume one of its forked parts (see `fork`) before any
-    /// posted coroutine.
+    /// When a coroutine awaits `when_all`, its thread may resume one of the parts at once, before any posted
+    /// coroutine. If false, all parts go to `fork`.
     bool continues_with_forks = false;
 
-    /// The executor to which this executor forwards, and which may be destroyed later than this one; else
-    /// null. A channel that was given no clock measures by the clock of that executor.
+    /// The executor to which this executor forwards; else null. A channel that was given no clock measures by
+    /// the clock of that executor.
     executor* way_into = nullptr;
 
     /// For the library's exclusive executors: the registry of the objects on which their coroutines wait.
@@ -135,8 +135,8 @@ class executor {
                       "that in a weir::task_group, or run it with weir::sync_wait(executor, task)");
     }
 
-    /// Queues one of many parts of a larger job: a coroutine that has not begun, or has itself begun another
-    /// part. The executor chooses order and thread.
+    /// Queues one of several parts of a job, which may run in parallel: a task that has not begun, or a
+    /// coroutine that suspended so that its thread begins such a task. The executor chooses order and thread.
     virtual void fork(std::coroutine_handle<> h) noexcept { post(h); }
 
     /// Posts `t.waiter()` at `t.deadline()` or later, earlier only if the timer is cancelled. A `timer_queue`
@@ -157,9 +157,9 @@ class executor {
     /// get or put, at the end of a run or group. Called repeatedly until `done` is set, or until `limit`.
     /// Only the executor can tell whether the calling thread is the one that runs it:
     /// - The calling thread runs it (a game loop or event loop on its own thread): runs one turn of the loop,
-    ///   never past the instant `limit`, and returns true. If nothing is ready, it may sleep in
-    ///   `done.wait(ns)`, which `done.poke()` ends. A coroutine that blocks calls `drive` inside such a turn:
-    ///   so a turn removes only the coroutine from its queue that it resumes next.
+    ///   and returns true. If nothing is ready, the turn may sleep until `limit`, in `done.wait(ns)`, which
+    ///   `done.poke()` ends. A coroutine that blocks calls `drive` inside such a turn: so a turn removes from
+    ///   the queue only the coroutine that it resumes next.
     /// - Otherwise: returns false, and the caller sleeps. This is enough for an executor with threads of its
     ///   own, at least one of which never blocks. (A pool's own thread hands its place to another thread.)
     /// \returns true: the caller checks `done`, and calls again; false: the caller sleeps.
@@ -173,8 +173,8 @@ class executor {
     ///          run: the caller sleeps until `done` is set.
     virtual bool lend_place(flag& done) noexcept { return static_cast<void>(done), false; }
 
-    /// A coroutine of this executor waits for an item of a run on `other`, which exists until the coroutine
-    /// is resumed. If nothing else is ready, this executor's thread may call `other.lend_place`.
+    /// A coroutine of this executor waits for an item of a run with `consumers_help` on `other`. If nothing
+    /// else is ready, this executor's thread may call `other.lend_place` until the coroutine is resumed.
     virtual void waits_for(executor& other) noexcept { static_cast<void>(other); }
 
     /// For headers of weir: an operation of `source` is pending, and a coroutine may wait for it.
@@ -237,7 +237,7 @@ class executor {
       public:
         /// \param ex  outlives the shift.
         explicit shift(executor& ex) noexcept : shift(ex, nullptr) {}
-        /// For the library's pools: `forks` are the forks of this thread's worker, and outlive the shift.
+        /// For the library's pools. `forks`, or null: this worker's queue of forks, which outlives the shift.
         shift(executor& ex, detail::own_forks* forks) noexcept
             : before_(std::exchange(detail::current_executor(), &ex)), trampoline_(forks) {}
         shift(const shift&) = delete;

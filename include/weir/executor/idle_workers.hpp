@@ -15,8 +15,8 @@
 namespace weir::detail {
 
 // At most one idle worker is the watcher: it searches for work, and naps between searches: 50 us to 1 ms
-// while another worker is active, else until the next timer or poll. The other idle workers sleep until one
-// of them is made the watcher. (Go's `sysmon` thread has a similar task.)
+// while another worker is active, else until the next timer or poll (polled_source.hpp). The other idle
+// workers sleep until one of them is made the watcher. (Go's `sysmon` thread has a similar task.)
 //
 // So a worker that puts a coroutine into its own queue need not wake a thread while there is a watcher: the
 // watcher finds the coroutine after one nap at most. A hand-over between two coroutines of one worker needs
@@ -170,10 +170,10 @@ class basic_idle_workers {
 
     // The loop of the watcher: searches and naps, until it finds a coroutine, the pool is over, or the
     // watcher is surplus (`is_surplus()`). Searches without naps until `spin_end`, and while a poll is due;
-    // and for up to `wait_for_young` while coroutines are queued too briefly to be stolen. (Not with one
-    // processor: no other worker can run meanwhile.) `timers.next()`: the instant at which a timer or a poll
-    // is due. `is_over()`: nonzero if the pool ends; two equal results mean that no thread blocked or came
-    // back in between. `search(now, since)`: see basic_work_finder; `since`: when this loop began.
+    // with several processors, also for up to `wait_for_young` while coroutines are queued too briefly to be
+    // stolen. `timers.next()`: the instant at which a timer or a poll is due. `is_over()`: nonzero if the
+    // pool ends; two equal results mean that no thread blocked or came back in between. `search(now, since)`:
+    // see basic_work_finder; `since`: when this loop began.
     template <class Worker, class Timers, class IsOver, class IsSurplus, class Search>
     end_of_watch keep_watch(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
                             IsSurplus is_surplus, Search search) noexcept {

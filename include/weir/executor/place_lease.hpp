@@ -16,10 +16,10 @@ namespace weir::detail {
 // when it returns the place. Only one thread uses the object at a time; see `basic_place_lease`. Times in
 // nanoseconds.
 //
-// A lease saves the sleep and wake-up of the consumer, 2 to 10 us. So a lease pays only if steps are short:
-// `longest_mean_step_` on average. A lease does not pay if the consumer takes more than `longest_mean_use`
-// for each item, because the lent place is vacant meanwhile. And the consumer must not run a long resumption
-// while its next item is ready: see `longest_visit_`.
+// A lease saves the sleep and wake-up of the consumer, 2 to 10 us. So a lease pays only if steps (resumptions
+// and channel operations) are short: at most `longest_mean_step_` on average. A lease does not pay if the
+// consumer takes more than `longest_mean_use` for each item, because the lent place is vacant meanwhile. And
+// the consumer must not run a long resumption while its next item is ready: see `longest_visit_`.
 class lease_policy {
   public:
     // `one_processor`: the process has one processor, so a vacant place costs nothing. `one_worker`: the pool
@@ -31,9 +31,9 @@ class lease_policy {
         : one_processor_(one_processor), longest_mean_step_(one_processor || one_worker ? 2'000 : 150),
           longest_visit_(one_processor || one_worker ? 50'000 : 25'000) {}
 
-    // The consumer finds no item. `done`: the number of steps (resumptions and channel operations) of all
-    // workers so far. Returns true if the consumer should ask for a place: no `back_off` lasts, and the steps
-    // since the last wait, at least `min_steps`, took at most `longest_mean_step_` each on average.
+    // The consumer finds no item. `done`: the number of steps of all workers so far. Returns true if the
+    // consumer should ask for a place: no `back_off` lasts, and the steps since the last wait, at least
+    // `min_steps`, took at most `longest_mean_step_` each on average.
     bool may_ask(std::int64_t now, std::uint64_t done) noexcept {
         const std::int64_t passed = now - std::exchange(last_wait_, now);
         const auto steps = static_cast<std::int64_t>(done - std::exchange(done_at_last_wait_, done));
@@ -228,7 +228,7 @@ class basic_place_lease {
     }
 
     static constexpr std::int64_t first_nap = 50'000;    // ns
-    static constexpr std::int64_t last_nap = 1'000'000;  // ns; the longest wait of work in a vacant place
+    static constexpr std::int64_t last_nap = 1'000'000;  // ns
 
     atomic<std::uint32_t> asked_{0};                  // 1: a consumer waits for a place
     alignas(64) atomic<std::uint64_t> state_{owner};  // the phase; the bits above count visits

@@ -129,7 +129,7 @@ class basic_pool_threads {
         wanted_.store(0, std::memory_order_seq_cst);  // pairs with wants()
     }
 
-    // Whether this process was forked after the threads were started.
+    // Whether this process was forked after the object was made.
     bool are_elsewhere() const noexcept { return !born_.is_here(); }
     // Called after close(). Threads that replace blocked ones may still begin meanwhile.
     void join() noexcept {

@@ -72,7 +72,8 @@ class alignas(64) basic_worker_queues {
     bool is_searching() const noexcept { return searching_.load(std::memory_order_seq_cst); }
 
     // The record of the thread that works as this worker, set by that thread when it begins; null: the thread
-    // has no record. `pool`: the executor that the thread serves; null for a consumer.
+    // has no record. `pool`: the executor that the thread serves; null for a thread from outside of the pool,
+    // which works here while it waits for an item.
     void set_thread(record* r, const void* pool) noexcept {
         if (r != nullptr) {
             r->serve(pool);
@@ -131,7 +132,7 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
     const unsigned number;
     unsigned streak = 0;       // resumptions of `next` or from outside since the queue was served
     unsigned passed_over = 0;  // how often the queue was served before the forks
-    std::int64_t looked = 0;   // coarse clock at the last look at timers and the pool's inbox
+    std::int64_t looked = 0;   // coarse clock at the last look at timers and posts from outside
 
   private:
     bool takes(std::coroutine_handle<> h) noexcept {

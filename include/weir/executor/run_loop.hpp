@@ -47,7 +47,7 @@ class loop_turns {
         virtual void turn(parker& done, time_point limit) = 0;
         virtual time_point instant() const noexcept = 0;
         // Called on a thread that blocks and has passed the loop on: sleeps until `done` is set, or until
-        // `limit`, then wakes the thread that sleeps in `turn`, so that this thread passes the loop back. If
+        // `limit`, then wakes the thread that sleeps in `turn`, which then passes the loop back. If
         // only coroutines of the loop set such flags, as on `virtual_time`, returns at once: the caller then
         // sleeps until it gets the loop back.
         virtual void sleep(parker& done, time_point limit) noexcept = 0;
@@ -110,7 +110,7 @@ class loop_turns {
     // loop to that thread, and waits as a spare. Returns the loop to run next; null: to end.
     loop* stand_in(loop& l) noexcept;
 
-    // relaxed, in both functions: see is_held_here()
+    // relaxed, in both functions: is_held_here() only compares the value with the caller's own id
     void hold() noexcept { holder_.store(standard_platform::this_thread(), std::memory_order_relaxed); }
     void hold_no_more() noexcept;
 
@@ -184,8 +184,8 @@ class run_loop final : public executor, detail::loop_turns::loop {
 namespace detail {
 
 // A `run_loop` on a thread of its own, from the first use to the end of the process. It resumes the
-// coroutines of other libraries that no executor runs: see `executor_of`. The header of each awaitable of
-// weir includes this header for that.
+// coroutines of other libraries that no executor runs: see `executor_of`. So the header of each awaitable of
+// weir includes this header.
 class foreign_run_loop {
   public:
     // Errors: `forked_error` in a process that was forked after the first use; `std::system_error` if no

@@ -21,8 +21,8 @@ namespace weir {
 /// Lifetime: `ex` outlives the coroutine.
 class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedule {
   public:
-    // Read by `detail::observed`: the stage's slot is `runnable` during this await, not in state `await`, as
-    // the coroutine waits for nothing but a thread.
+    // Read by `detail::observed`: the slot (a worker of a stage) is in state `runnable` during this await,
+    // not in state `await`, as the coroutine waits for nothing but a thread.
     static constexpr bool ready_at_once = true;
 
     /// \param ex  the executor to move to.

@@ -170,8 +170,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     // Asks for a place, if that pays; returns whether the calling consumer is in one now. `done`: set when
     // the consumer no longer waits.
     bool ask_for_place(const detail::parker& done) noexcept;
-    // The main loop of a consumer that has a place. Returns true when `done` is set or poked; false:
-    // `most_misses` searches found nothing to run, or another thread has the place.
+    // The main loop of a consumer that has a place. Returns true when `done` is set or poked; false: more
+    // than `most_misses` searches in a row found nothing to run, or another thread has the place.
     bool work_as_guest(place& mine, worker& me, const detail::parker& done) noexcept;
     // The consumer posts to the place that it keeps, and wakes no thread for the coroutine. False: the place
     // is not vacant any more, and nothing was posted.

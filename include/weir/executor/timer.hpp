@@ -13,7 +13,7 @@
 namespace weir {
 
 /// The order of timers with the same deadline. `before_all` is for an observer, such as the coroutine that
-/// reports each lap of a run: the observer sees the state before anything else of that instant.
+/// reports the statistics of a run at intervals: it sees the state before anything else of that instant.
 /// `virtual_time::run` does not advance the clock for such timers alone. All other timers are `normal`.
 enum class timer_order : std::uint8_t { before_all, normal };
 

@@ -50,8 +50,8 @@ struct site_seen {
     std::vector<wait_seen> waiting;
 };
 
-// An object on which coroutines wait, such as a channel. Derived classes register the object at a wait, by
-// `register_site`; a channel not at waits on executors that may be destroyed before the channel.
+// An object on which coroutines wait, such as a channel. When a coroutine waits, the derived class calls
+// `register_site`, unless the coroutine's executor may be destroyed before the object.
 class wait_site : public registered {
   public:
     static constexpr registry_kind registered_as = registry_kind::site;
@@ -65,7 +65,7 @@ class wait_site : public registered {
     // not call `inspect`. A site that does not count returns 0. Takes no lock.
     virtual std::uint64_t moved() const noexcept { return 0; }
 
-    // Unique among all sites, also among those at the address of a destroyed site.
+    // Identifies the site, also after its address is used again by another site.
     std::uint64_t serial() const noexcept { return serial_; }
 
     // For a site that one thread uses, called between two operations: a sentence that names a broken

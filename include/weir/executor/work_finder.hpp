@@ -72,8 +72,8 @@ class basic_work_finder : public threaded_executor<Platform> {
         view.busy += static_cast<std::size_t>(blocked_.load(std::memory_order_seq_cst) % change);
     }
 
-    // Makes an idle worker poll, if there is one. A worker of this pool does not call a sleeper: if there is
-    // no watcher, the worker itself polls as soon as it finds nothing to run.
+    // Makes an idle worker poll, if there is one. But if a worker of this pool calls this function, and all
+    // idle workers sleep, wakes none: the caller polls as soon as it finds nothing to run.
     WEIR_NOINLINE bool polls(pollable& source) noexcept override {
         if (this->orphaned() || this->is_over() || !polled_.add(source)) return false;
         const auto* const me = basic_thread_record<Platform>::mine();
@@ -82,9 +82,9 @@ class basic_work_finder : public threaded_executor<Platform> {
         return true;
     }
 
-    // Called by a worker after it has queued a coroutine that another worker could run. Wakes the watcher if
-    // it naps and is `listening()`; if no worker is the watcher, wakes an idle worker, which becomes the
-    // watcher.
+    // Called by a worker after it has queued a coroutine that another worker could run. Wakes the watcher
+    // (the idle worker that searches) if it naps and is `listening()`. If there is no watcher, wakes an idle
+    // worker, which becomes the watcher.
     WEIR_ALWAYS_INLINE void wake_helper() noexcept {
         if (idle_.listening() || idle_.unwatched()) [[unlikely]]
             call();
@@ -212,8 +212,8 @@ class basic_work_finder : public threaded_executor<Platform> {
     };
     due_times due() const noexcept { return {timers_, polled_}; }
 
-    // If true, no thread spins: a spinning thread would take the processor from the worker for which it
-    // waits.
+    // If true, an idle worker doesn't spin while another worker is active: it would take the processor from
+    // that worker.
     const bool one_processor_;
     basic_worker_places<worker, Platform> workers_;
     basic_thieves<Platform> thieves_;
@@ -229,7 +229,7 @@ class basic_work_finder : public threaded_executor<Platform> {
     static constexpr std::uint64_t timer_period = 8;   // resumptions between two readings of the clock
     static constexpr std::size_t inbox_batch = 32;
     static constexpr unsigned fork_period = 16;  // times that the queue is served before a fork
-    static constexpr unsigned most_extra = 64;   // workers that replace blocked ones
+    static constexpr unsigned most_extra = 64;   // workers that are added by threaded_executor::sleep
 
     void make_workers(unsigned n) override {
         if (n > workers_.most()) throw std::bad_alloc();  // only if all `most_extra` are in use

@@ -190,9 +190,10 @@ explored explore(Scenario, const explore_options& = {}) {
     return {};
 }
 
-/// The policy for simulations: as `summed`, but each `put` and `get` lets another coroutine run, even if the
-/// operation doesn't wait: `pipeline.start<weir::simulation::stepwise>(world)`, `channel<T, stepwise>`. So a
-/// simulation reaches the schedules of several threads, as far as they differ in the order of operations.
+/// The policy for simulations: as `summed` (statistics without histograms), but each `put` and `get` lets
+/// another coroutine run, even if the operation doesn't wait:
+/// `pipeline.start<weir::simulation::stepwise>(world)`, `channel<T, stepwise>`. So a simulation reaches the
+/// schedules of several threads, as far as they differ in the order of operations.
 struct stepwise : summed {
     static constexpr bool every_operation_ends_a_turn = true;
 };

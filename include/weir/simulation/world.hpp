@@ -32,7 +32,8 @@ enum class strategy {
     /// Each possible next step is equally likely. Finds faults that many schedules show.
     random,
     /// Each coroutine gets a random priority when it is first seen; the one with the highest priority runs.
-    /// At a few random steps this coroutine gets the lowest priority. Finds faults that need a few decisions
+    /// At `explore_options::depth` - 1 random steps, the coroutine that would run next gets a priority below
+    /// all of these. Finds faults that need a few decisions
     /// in a certain order. For n coroutines, k steps and a fault of depth d, the probability is at least 1 in
     /// n * k^(d-1). A schedule that becomes much longer than first come, first served continues with
     /// `random`: a coroutine that polls might starve the one that it waits for. Source: Burckhardt, Kothari,
