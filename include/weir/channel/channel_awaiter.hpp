@@ -60,7 +60,7 @@ class stop_listener<no_stop, Callback, Platform> {
 // Base of the awaiters of put and get, for all item types. `Puts`: true for a put, false for a get.
 //
 // 1. The derived class, a template of the item type, tries under the lock of one end: see `channel_items`.
-// 2. Where one lock is not enough, `suspend` decides under both locks: the operation is done, or its waiter
+// 2. Where one lock is not enough, `suspend` decides under both locks: the operation ends, or its waiter
 //    joins the line of waiters.
 // 3. The callbacks that can end a wait are registered under no lock, and only by an operation that found that
 //    it has to wait. The operation then tries a second time.

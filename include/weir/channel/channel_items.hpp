@@ -98,7 +98,7 @@ class channel_items : public channel_core<Policy> {
         const typename core::get_guard held(*this, me);
         return held.is_valid() && (get_here<T>(w, me) || get_accounted<T>(w, me));
     }
-    // `put_at_once` and `get_at_once` for `try_put` and `try_get`, which have no waiter.
+    // As `put_at_once` and `get_at_once`, for `try_put` and `try_get`, which have no waiter.
     template <class T>
     bool put_unawaited(T& item) noexcept {
         const typename core::put_guard held(put_end_.lock);

@@ -149,8 +149,8 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
 // First the operations are tried, one channel at a time, until one is done. If none can be done, each joins
 // the line of its channel, again one channel at a time. An operation that has become possible meanwhile is
 // done at that point, unless another one was served before. So no wait misses a possible operation. No two
-// channels are locked at once. Source: selectgo of the Go runtime (runtime/select.go) claims waiters in the
-// same way; joining the lines without locking all channels is from crossbeam-channel (src/select.rs).
+// channels are locked at once. Source: selectgo of the Go runtime (runtime/select.go), which claims waiters
+// in the same way; joining the lines without locking all channels is from crossbeam-channel (src/select.rs).
 template <class Platform>
 class choice_operation : public not_awaited {
   public:

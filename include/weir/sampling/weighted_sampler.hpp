@@ -209,8 +209,8 @@ class weighted_order {
 class weighted_sampler : public basic_sampler<detail::weighted_order> {
   public:
     /// \param weights  the weight of each index, from 0 on, in any unit. With a million weights, a weight
-    ///                 below 2^-42 times the greatest may count as 0. This limit is proportional to the
-    ///                 number of weights.
+    ///                 below 2^-42 times the greatest may count as 0. This limit is about proportional to
+    ///                 the number of weights.
     /// Errors: `std::invalid_argument` if a weight is negative or not finite, or none is positive; and those
     ///         of `sampler`.
     explicit weighted_sampler(std::span<const double> weights, const weighted_sampler_options& options = {})

@@ -239,9 +239,9 @@ struct batch_slots_stage : stage_base {
 /// \param pool      gives the blocks: a `block_pool`, a `cuda::pinned_pool`, or another `block_source`.
 ///                  Needs a block for each batch that is written to, waits or is in use; 2 or more let the
 ///                  stage work while a batch is in use. Outlives the runs.
-/// \param shape     see `batch_shape`. The consumer gets an array of the pool with `elements` for each item.
-/// \param function  called with an item (moved in), the `std::span<T>` of its place, whose elements have any
-///                  values, and, if `function` requires a third argument, with the `invocation`. Returns
+/// \param shape     see `batch_shape`. The consumer gets an array of the pool, with one place for each item.
+/// \param function  called with an item (moved in), the `std::span<T>` of its place, whose elements are not
+///                  initialised, and, if `function` requires a third argument, with the `invocation`. Returns
 ///                  nothing; or a bool: false drops the item; or an awaitable of nothing or a bool.
 ///                  `per_slot` works as for a `pipe`.
 /// Suspends: while the pool has no free block and no begun batch has a place. One slot then waits for the

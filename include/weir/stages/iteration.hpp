@@ -177,7 +177,7 @@ class item_tracer {
     // added, on the parts that a `split` joins, or on no item.
     void begin_none() noexcept { stop_following(); }
 
-    // The stage takes an item, and holds it for a result made of several: the visit takes no time.
+    // The stage takes an item, and holds it for a result made of several items: the visit takes no time.
     template <class Queue>
     WEIR_NOINLINE void hold(Queue& from, std::uint64_t number, std::uint64_t epoch) noexcept {
         if (!take_tag(from, number)) return;

@@ -194,8 +194,8 @@ struct for_each_stage : stage_base {
 ///
 /// \param function  called as a `pipe` calls its function; awaited if it returns a `task`, or any awaitable.
 ///                  The result of the function is dropped.
-/// \param options   see `stage_options`; leave out `capacity`, `max_bytes` and `output_order`, as no queue is
-///                  behind the stage.
+/// \param options   see `stage_options`. No queue is behind the stage: `start` refuses a `capacity`, a
+///                  `max_bytes` and an `output_order` other than the default.
 /// Order:    with a concurrency of 1, the order of the items. With more, the function is called for several
 ///           items at once, also of two epochs.
 /// Resumes:  a suspended function, where its awaitable resumes it; the stage, on its own executor.

@@ -107,7 +107,7 @@ struct queue_options {
     std::source_location where = detail::call_place::current();
 };
 
-// Returns `stage_options` with those of the options below that a stage kind has; all others have defaults.
+// Returns `stage_options` with those of the options below that `from` has; all others have defaults.
 template <class Options>
 stage_options common_options_of(const Options& from) {
     stage_options all;
