@@ -115,7 +115,8 @@ class basic_biased_lock {
         if (owner == me) return;
         if (needed_ < longest_streak) needed_ *= 2;
         Platform::heavy_fence();  // pairs with the light one in enter_reserved()
-        // acquire; pairs with the release in leave() and in enter_reserved(), also of other locks
+        // acquire; pairs with the release in leave() and in enter_reserved(), also of other locks: the caller
+        // sees what the owner wrote under this lock
         for (int round = 0; owner->inside[Level].load(std::memory_order_acquire) == this; ++round) {
             lock_.wait_between_looks(round);
         }

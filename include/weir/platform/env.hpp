@@ -25,9 +25,9 @@ namespace weir::detail {
 class slot;
 struct standard_platform;
 
-// The token that ends the waits of coroutines (see `coroutine_env::ends`), and the stage for which they work.
-// `stop`: the token. `work`: an address that identifies the stage, for `trampoline::is_work_of`; null: no
-// stage is known.
+// The token that ends the waits of coroutines (see `coroutine_env::ends`), and the stage or run for which
+// they work. `stop`: the token. `work`: an address that identifies the stage or run, for
+// `trampoline::is_work_of`; null: none is known.
 struct end_token {
     const basic_stop_token<standard_platform>* stop;
     const void* work = nullptr;
@@ -51,8 +51,8 @@ concept has_env = requires(Promise& p) {
     { p.env() } -> std::same_as<coroutine_env&>;
 };
 
-// The address that identifies the stage for which a coroutine works, as in `end_token::work`; null: no stage
-// is known.
+// The address that identifies the stage or run for which a coroutine works, as in `end_token::work`; null:
+// none is known.
 inline const void* work_of(const end_token* ends) noexcept { return ends != nullptr ? ends->work : nullptr; }
 
 // The executor whose coroutine this thread runs now, or null. Not inlined: a coroutine would keep the
@@ -86,8 +86,8 @@ decltype(auto) env_of(std::coroutine_handle<Promise> h) noexcept {
     }
 }
 
-// Returns the executor for coroutines that no executor runs. Set before main by executor/run_loop.hpp, which
-// the header of each awaitable of the library includes.
+// Returns the executor for coroutines that no executor runs. Set before main if the program includes
+// executor/run_loop.hpp, as headers of waits do; else null.
 using executor_function = executor& (*)();
 inline constinit executor_function foreign_executor = nullptr;
 

@@ -15,7 +15,7 @@
 
 namespace weir::detail {
 
-// An open file to which texts are written, each completely or not at all.
+// An open file to which texts are written; to a regular file each completely or not at all.
 //
 // Errors: `std::system_error` with the path and the system's message: `run.csv: No space left on device`. A
 //         pipe without a reader is an error and raises no signal.
@@ -26,8 +26,8 @@ class output_file {
     // Opens the file for appending, and removes an incomplete last line that a killed process has left.
     static output_file append_to(std::string path);
     // Replaces the whole file atomically: a reader sees the old or the new content. A pipe or terminal is not
-    // replaced: the text is written to it. Symbolic links remain, and so do the permissions of the file,
-    // except on Windows.
+    // replaced: the text is written to it. Except on Windows, symbolic links remain, and so do the
+    // permissions of the file.
     static void replace(const std::string& path, std::string_view text) { replace(path, text, false); }
     // As `replace`; the new content also outlasts a crash of the system once this call has returned. Waits
     // for the storage.
@@ -87,7 +87,8 @@ class parts_file {
     // line, and removes an incomplete part.
     void prepare();
 
-    // True: the first line is there. False: the file ends within this line. Errors: another first line.
+    // True: the first line is `head_`. False: the file ends within this line. Errors: `std::runtime_error`
+    // for another first line.
     bool begins_with_head(std::int64_t size) const;
 
     void cut_to_whole_parts(std::int64_t size);

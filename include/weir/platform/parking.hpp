@@ -95,7 +95,8 @@ class basic_parker {
     // acquire; pairs with the release in set(): sees the setter's earlier writes
     bool is_set() const noexcept { return (word_.load(std::memory_order_acquire) & is_done) != 0; }
 
-    // Whether the next wait returns at once. acquire; pairs with set() and poke()
+    // Whether the next wait returns at once. acquire; pairs with set() and poke(): sees their callers'
+    // earlier writes
     bool is_set_or_poked() const noexcept {
         return (word_.load(std::memory_order_acquire) & (is_done | poked)) != 0;
     }
@@ -205,7 +206,8 @@ class basic_event_count {
     }
 
     // The second half of a notification: a call of this object wakes a sleeper, if there is one. The call
-    // uses only the address of the event count, which may be destroyed by then. False: no thread waited.
+    // uses only the address of the event count, which may be destroyed by then. Converted to bool: whether a
+    // thread waited.
     class [[nodiscard("call it, or nobody is woken")]] wake_up {
         friend basic_event_count;
         explicit wake_up(typename Platform::template atomic<std::uint32_t>* epoch) noexcept : epoch_(epoch) {}

@@ -153,8 +153,8 @@ struct standard_platform : objects_of_thread {
     static constexpr int looks_before_yield = 100;   // of spin_lock
     static constexpr int yields_before_sleep = 100;  // of spin_lock
 
-    // A new biased_lock is reserved for a thread that has taken the lock in a row: once, and then
-    // `streak_before_reservation` times.
+    // A new biased_lock is reserved for a thread that has taken the lock `streak_before_reservation` + 1
+    // times in a row.
     static constexpr std::uint32_t streak_before_reservation = 32;
 
     // Up to this capacity both ends of a channel share one lock (channel/channel_end.hpp).

@@ -124,8 +124,8 @@ class registry {
         one.registry_ = this;
         one.era_ = era_;
         one.next_ = new_.load(std::memory_order_relaxed);
-        // release; pairs with the acquire in take_new(): its caller sees the members of `one`. relaxed: only
-        // the address is used
+        // release; pairs with the acquire in take_new(): its caller sees the members of `one`. relaxed, above
+        // and on failure: only the address is used
         while (!new_.compare_exchange_weak(one.next_, &one, std::memory_order_release,
                                            std::memory_order_relaxed)) {
         }
@@ -221,8 +221,9 @@ inline void mark_registry_reader() noexcept {
     if (me != nullptr) me->serve(&*the_registry);
 }
 
-// Resets, in the child, the global objects that a thread of the parent may have been changing. All other
-// locks belong to objects whose owners check `process_of_origin`.
+// Resets, in the child, global objects that a thread of the parent may have been changing. All other locks
+// belong to objects whose owners check `process_of_origin`, or that have a function of their own for
+// `at_fork_in_child`.
 inline const bool forks_are_counted = at_fork_in_child([] {
     forks.store(forks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     standard_platform::mend_after_fork();

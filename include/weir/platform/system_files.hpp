@@ -155,7 +155,7 @@ inline std::int64_t read_of_file(const char* path, std::int64_t from, char* to, 
 
 inline void* handle_of(int file) noexcept { return reinterpret_cast<void*>(_get_osfhandle(file)); }
 
-// Writes UTF-8 to a console, independent of its code page.
+// To a console, writes UTF-8, whatever code page it has, in parts of at most 2048 bytes.
 inline std::int64_t write_output(int file, const char* from, std::size_t size) noexcept {
     unsigned long n = 0;
     if (file < 0 || GetConsoleMode(handle_of(file), &n) == 0)
@@ -232,7 +232,8 @@ inline bool is_terminal(int file) noexcept {
     unsigned long mode = 0;
     return file >= 0 && GetConsoleMode(handle_of(file), &mode) != 0;
 }
-// Switches a console to interpret escape sequences. False: it can't, or the file is no console.
+// Switches a console to interpret escape sequences. False: the file is no console, the console can't, or
+// `type` is `dumb`.
 inline bool draws_on_terminal(int file, std::string_view type) noexcept {
     constexpr unsigned long escapes = 4;
     unsigned long mode = 0;

@@ -47,7 +47,8 @@ class cgroup_quota {
 // and the quota, which is read once; 0: the mask is unknown.
 unsigned available_processors() noexcept;
 
-// The bytes in a line `VmRSS:     1234 kB` of /proc/self/status; -1: there is none. `label`: `VmRSS:`.
+// The number of bytes that a line of `text`, such as `VmRSS:     1234 kB`, states; -1: there is no such line.
+// `label`: the beginning of the line, here `VmRSS:`.
 std::int64_t bytes_in(const char* text, const char* label) noexcept;
 
 // The memory in the text of /proc/self/status. (getrusage is no alternative: its peak includes that of the

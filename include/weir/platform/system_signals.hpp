@@ -63,7 +63,8 @@ inline bool is_fault(int number) noexcept {
 // under which `begin_signals` was called, or are on the thread that `begin_signals` starts after the stores.
 inline void tell_signal_thread(signal_pipe& pipe, int number) noexcept {
     const auto byte = static_cast<unsigned char>(number);
-    // The pipe can't be full: a signal that is caught once, or noted already, is not written again.
+    // Doesn't block: the number is lost if the pipe is full, as when a callback keeps the thread from
+    // reading.
     [[maybe_unused]] const auto n = ::write(pipe.ends[1].load(std::memory_order_relaxed), &byte, 1);
 }
 // The signal handler for signals that are caught once.

@@ -144,8 +144,8 @@ class basic_tick_clock {
         return best;
     }
 
-    // acquire and release: they pair with each other. Under the lock, `state_` and `version_` are loaded with
-    // relaxed: only its holder changes them
+    // acquire and release: they pair with each other: the holder of the lock sees what earlier holders wrote.
+    // Under the lock, `state_` and `version_` are loaded with relaxed: only its holder changes them
     bool try_lock() noexcept { return !locked_.exchange(true, std::memory_order_acquire); }
     void unlock() noexcept { locked_.store(false, std::memory_order_release); }
 

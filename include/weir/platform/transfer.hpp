@@ -23,8 +23,8 @@ class trampoline;
 class own_forks {
   public:
     virtual void fork(std::coroutine_handle<> h) noexcept = 0;
-    // Takes back the latest fork, if it is `h`; the caller then resumes `h`. False if the latest fork is
-    // another one, or if another coroutine has to run first.
+    // Takes back the latest fork, if it is `h`; the caller then resumes `h`. False: no fork is left, the
+    // latest is another one, or another coroutine has to run first.
     virtual bool take_back(std::coroutine_handle<> h) noexcept = 0;
 
     bool are_of(const executor* pool) const noexcept { return pool_ == pool; }
@@ -38,8 +38,8 @@ class own_forks {
 };
 
 // A join (when_all) some of whose parts have ended on this thread and are not yet subtracted from its count.
-// Another part of the join continues on this thread, and the join can't end before that part. When that part
-// has ended or suspended, `settle` subtracts all ended parts.
+// Another part of the join continues on this thread, and the join can't end before that part. If that part
+// suspends, `settle` subtracts the ended parts.
 struct owed_join {
     virtual void settle() noexcept = 0;  // the join may be destroyed afterwards
     owed_join* below = nullptr;
@@ -114,7 +114,7 @@ class trampoline {
         return ++count_ < cap ? h : next_from_below(h);
     }
 
-    // A stack of the joins that have to be settled on this thread.
+    // A stack of the joins that this trampoline has to settle.
     bool owes(const owed_join& to) const noexcept { return owed_ == &to; }
     void owe(owed_join& to) noexcept {
         to.below = owed_;
