@@ -35,8 +35,7 @@ struct alignas(64) basic_thread_record {
     void serve(const void* whom) noexcept { serves_.store(whom, std::memory_order_release); }
     const void* serves() const noexcept { return serves_.load(std::memory_order_acquire); }
 
-    // Whether a thread has the record now. acquire; pairs with take(): the caller then sees that serves() was
-    // reset
+    // Whether a thread has the record now. acquire; pairs with take(), which has reset serves() before
     bool in_use() const noexcept { return in_use_.load(std::memory_order_acquire); }
 
     // The thread blocks from now on until `flag` is set, without a time limit; null: the thread doesn't
