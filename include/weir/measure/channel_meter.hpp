@@ -1,4 +1,4 @@
-// weir measure, internal: measures the waits at a channel, its empty time, and a sink that is part of it
+// weir measure, internal: measures the waits at a channel, its empty time, and a sink merged with the channel
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_CHANNEL_METER_HPP
 #define WEIR_MEASURE_CHANNEL_METER_HPP
@@ -99,7 +99,7 @@ class channel_meter {
     }
 
   private:
-    // All members that an event without a wait uses are together, in two cache lines.
+    // The members used when the channel becomes empty or non-empty are together, in two cache lines.
     bool started_ = false;
     bool is_empty_ = true;
     std::int64_t last_ = 0;  // the instant of the last event
@@ -131,8 +131,8 @@ class channel_meter {
 
 class no_meter {};  // for channels that are not measured
 
-// The statistics of a sink that is part of a channel: it takes items from the queue before the sink, and puts
-// them into its own queue.
+// The statistics of a sink that is merged with a channel. A sink is the last stage of a pipeline; it takes
+// items from the queue before the sink, and puts them into its own queue.
 struct sink_figures {
     std::uint64_t num_taken = 0;   // items taken from the queue before the sink
     std::uint64_t num_passed = 0;  // items put into the sink's own queue
@@ -143,13 +143,14 @@ struct sink_figures {
     duration empty{};  // the time in which the queue before the sink was empty
     histogram get_waits;
     histogram put_waits;
-    std::int64_t moved = INT64_MAX;  // the last known instant at which an item came or went
+    std::int64_t moved = INT64_MAX;  // see `sink_meter::moved`
 };
 
 // A sink takes an item and puts it into its own queue, which takes no time. So the actions of a sink follow
 // from the number of items put into the queue before the sink, and the number got from its own queue: a sink
-// needs no coroutine. One channel holds the items of both queues and the item that the sink holds, in this
-// order. `got`, `passed`, `taken` and `put` count items and end-of-epoch marks so far:
+// needs no coroutine. One channel holds the items of the sink's own queue, the item that the sink holds, and
+// the items of the queue before the sink, in this order. `got`, `passed`, `taken` and `put` count items and
+// end-of-epoch marks so far:
 //
 //     numbers of the items    where the items are
 //     got    ... passed - 1   the sink's own queue, of capacity `capacity_`

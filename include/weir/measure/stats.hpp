@@ -40,7 +40,7 @@ struct channel_stats {
     std::size_t bytes = 0;            ///< of the items at the snapshot, if bytes are limited; else 0
     std::size_t max_bytes = 0;        ///< the limit in bytes at the snapshot; 0: none
     duration elapsed{};               ///< from the channel's start to the snapshot
-    std::uint64_t num_put = 0;        ///< puts completed; a refused one (closed, stopped, full) is none
+    std::uint64_t num_put = 0;        ///< puts completed; refused ones (closed, stopped, full) don't count
     std::uint64_t num_get = 0;        ///< gets completed with an item
     std::uint64_t num_discarded = 0;  ///< items destroyed in the queue, by `cancel` or the end of a run:
                                       ///< `num_put` is `num_get + num_discarded + size`, at any instant

@@ -103,8 +103,8 @@ class slot_trail {
     // Whether a visit has begun and not ended.
     bool is_open() const noexcept { return is_open_; }
 
-    // The function has returned or has produced its next output, or the output is in a queue. The visit may
-    // end here.
+    // The function has returned or has produced its next output, or the output is in a queue. The visit lasts
+    // until `now` at least.
     virtual void end_step(std::int64_t now) noexcept = 0;
     // The function has ended with an exception.
     virtual void failed() noexcept = 0;

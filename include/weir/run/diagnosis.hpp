@@ -19,10 +19,11 @@
 
 // `WEIR_DIAGNOSE=1 program` prints a table on stderr for each run of an unchanged program: the rate of each
 // stage alone, measured as by `profile`. No item is lost:
-// - The first 1000 items of each source go through the stages, one stage at a time. For each later stage
-//   that gets too few batches of them, a source makes up to 3000 more. The consumer gets no item before the
-//   last stage is tried. Each stage works once on each item, in the usual order. Then the run continues with
-//   the concurrencies and capacities of its pipeline. The statistics of the run include the profile.
+// - The first 1000 items of each source go through the stages, one stage at a time. For each later stage that
+//   gets too few items, as behind an `aggregate`, each source makes up to 3000 more. The consumer gets no
+//   item before the last stage is tried. Each stage works once on each item, in the usual order. Then the run
+//   continues with the concurrencies and capacities of its pipeline. The statistics of the run include the
+//   profile.
 // - The function of a stage that can have several slots (workers) is called by up to 32 threads at once,
 //   whatever the concurrency of the stage. A `for_each` of one slot keeps its slot.
 // - Nothing blocks: `start` returns at once, and the run's executor does the work.
@@ -44,8 +45,7 @@
 
 namespace weir::detail {
 
-// The table of a profile, made line by line, so that it can be printed during the profile. Does without
-// `text_table`, which would make weir.hpp heavier.
+// The table of a profile, made line by line, so that each line is printed when its trial has ended.
 class profile_lines {
   public:
     // `longest`: the length of the longest name of a stage.

@@ -48,7 +48,7 @@ class run_control {
     ///          have ended; true for a run that was moved from.
     [[nodiscard]] bool ended() const noexcept { return core_ == nullptr || core_->has_ended(); }
 
-    /// \returns why the run has ended, or `running`.
+    /// \returns why the run ends or has ended; `running` as long as nothing has ended the run.
     [[nodiscard]] run_outcome outcome() const { return core().outcome(); }
 
     /// \returns a record of the draws that consumers have taken. (A `sampler` chooses a draw: an index into

@@ -51,7 +51,7 @@ class run_core final : public profiled_graph<Policy> {
     // any number of threads. Throws as `refuse_within_run`. Does nothing before `start`.
     void stop();
 
-    // Throws if it is called in work of this run: a wait for the end of the run would then last for ever.
+    // Throws `std::logic_error` in work of this run: a wait for the end of the run would last for ever there.
     void refuse_within_run() const;
 
     void end() noexcept override { request_stop(); }
@@ -139,8 +139,8 @@ class run_core final : public profiled_graph<Policy> {
         return false;
     }
 
-    // Calls the profiler from time to time, as stages do not report that they are idle. When all workers have
-    // ended, calls it at once.
+    // Calls the profiler from time to time, as stages do not report that they are idle; and at once when all
+    // workers have ended.
     detached_task<void> profile_stages() {
         while (const std::optional<time_point> next = this->take_step()) {
             static_cast<void>(co_await weir::sleep_until(*next, this->all_left()));

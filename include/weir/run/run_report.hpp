@@ -169,7 +169,7 @@ class run_report {
     /// \returns the name of the report in warnings: `run.csv`.
     [[nodiscard]] virtual std::string name() const { return "a report"; }
 
-    /// Called before the run begins. `all`: its stages and queues, with figures of 0.
+    /// Called before the run begins. `all`: the stages and queues of the run, with figures of 0.
     virtual void begins(const pipeline_stats& all) { static_cast<void>(all); }
     /// Called at the end of a lap, with its statistics: see `run_options::lap`.
     virtual void lap(const pipeline_stats& one) { static_cast<void>(one); }

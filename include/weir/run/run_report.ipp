@@ -31,8 +31,8 @@ WEIR_INLINE void print_report_warning(std::string_view report, std::string_view 
                                    "weir: %.*s is no longer written, as this failed: %.*s; the run goes on\n",
                                    most(report), report.data(), most(why), why.data());
     // NOLINTEND(bugprone-suspicious-stringview-data-usage)
-    // Not by the stream `stderr`: if it is a closed pipe, SIGPIPE would end the program. `write_whole` blocks
-    // that signal.
+    // Not by the stream `stderr`: if stderr is a closed pipe, the signal SIGPIPE would end the program.
+    // `write_whole` blocks the signal.
     if (size > 0) static_cast<void>(write_whole(2, {line, static_cast<std::size_t>(size)}));
 }
 

@@ -63,7 +63,8 @@ class running_stage : public worker_set<Policy> {
     // The worker runs for the first time: its slot now has a thread.
     void worker_started(slot& me) const noexcept { detail::slot_resumed(me); }
 
-    // Reads the clock once, and adds the time since the last reading to the state of the slot.
+    // Reads the clock once, and divides the time since the last reading among the tasks since then: see
+    // `stopwatch`.
     void read_clock([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) me.catch_up(this->now());
     }
@@ -90,8 +91,8 @@ class running_stage : public worker_set<Policy> {
         return me.last_reading - began;
     }
 
-    // Records a successful task. `spent`: from `end_work`, which has read the clock at the task's end: so
-    // returns true.
+    // Records a successful task. `spent`: the result of `end_work`. Returns true: `end_work` has read the
+    // clock at the task's end.
     bool record_task([[maybe_unused]] slot& me, [[maybe_unused]] std::int64_t spent) const noexcept {
         if constexpr (Policy::statistics) {
             me.tasks.record(spent);
