@@ -57,8 +57,8 @@ WEIR_INLINE bool has_same_cause(const setting_change& a, const setting_change& b
     return cause == cause_of(b.kind) && (cause == limit_cause::room || a.stage == b.stage);
 }
 
-// Fills in `predicted_change::gains`. Resampled are the change with the greatest gain, and the best change
-// with another cause. Each other change counts in all resamples with the gain of its prediction.
+// Fills in `predicted_change::gains`. The change with the greatest gain, and the best change with another
+// cause, are resampled. Each other change counts in all resamples with the gain of its prediction.
 WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, what_if_options& options) {
     std::vector<setting_change> changes;
     for (const predicted_change& each : result.changes) {

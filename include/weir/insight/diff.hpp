@@ -31,8 +31,8 @@ struct diff_options {
 /// runs.
 ///
 /// `diff` does not name a change smaller than `least_change`. It also does not name a change of a stage's
-/// time that is less than 0.2 % of the total time of the stage's slots (workers). An example is a source that
-/// takes 60 ns per item. For a consumer of which only the average time is known, this limit is 5 %.
+/// time that is less than 0.2 % of the total time of the stage's slots (workers). For a consumer of which
+/// only the average time is known, this limit is 5 %.
 ///
 /// Stages are matched by name. If one run lacks a stage, `run_difference::settings` names the stage, and the
 /// other stages are compared.

@@ -97,7 +97,8 @@ WEIR_INLINE void compare_failures(stage_difference& to, const compared_stage& a,
     to.failures_changed = failed >= fewest_failures && size > 0 && size >= from.rest * error;
 }
 
-// A rate counts as certain as the least certain of the stages' mean times; it is not less certain.
+// A rate is at least as certain as the least certain of the stages' mean times, and counts as equally
+// certain.
 WEIR_INLINE void compare_rates(run_difference& to, const compared_run& a, const compared_run& b,
                                const test_distances& from, double least_change) {
     to.rate_before = a.rate;

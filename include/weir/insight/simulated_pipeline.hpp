@@ -78,7 +78,7 @@ class simulated_pipeline {
     };
     struct queue {
         std::size_t capacity = 1;
-        index put_in_order_by = none;  // the index of the stage before the queue if it keeps an order
+        index put_in_order_by = none;  // the stage before the queue, if this stage keeps an order
         bool is_closed = false;
         fifo<item> items;
         fifo<index> putters, getters;  // slots that wait for room, and slots that wait for an item
@@ -114,7 +114,7 @@ class simulated_pipeline {
         std::uint64_t number;  // of the item that waits for a thread; else, of the event
         index stage;           // that waits for a thread; else 0
         index who;
-        friend bool operator<(const event& a, const event& b) noexcept {  // the heap's top comes first
+        friend bool operator<(const event& a, const event& b) noexcept {  // reversed: the top is first
             if (a.at != b.at) return a.at > b.at;
             return a.stage != b.stage ? a.stage < b.stage : a.number > b.number;
         }

@@ -119,8 +119,8 @@ class tuner {
         pipeline_settings before;  // the settings before the changes
         double rate = 0;           // the rate before the changes
         double predicted = 0;      // the predicted rate with the changes
-        bool has_to_stay = false;  // the changes need not raise the rate, only keep it: they free something,
-                                   // or are predicted to bring less than `worthwhile`
+        bool has_to_stay = false;  // the rate need not rise, only stay: the changes free something, or are
+                                   // predicted to bring less than `worthwhile`
         int laps = 0;              // laps measured since the changes
     };
 

@@ -17,7 +17,7 @@ namespace weir::detail {
 void check_same_run(const pipeline_stats& before, const pipeline_stats& now);
 
 // Whether the numbers of slots (workers), the capacities and the threads are the same. Other settings don't
-// count: they are estimates, which differ from lap to lap (measured part of the run).
+// count: they are estimates, which differ from lap (a measured part of the run) to lap.
 bool are_same(const pipeline_settings& a, const pipeline_settings& b);
 bool has_settings(const std::vector<pipeline_settings>& all, const pipeline_settings& one);
 

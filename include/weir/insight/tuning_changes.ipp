@@ -72,8 +72,8 @@ WEIR_INLINE pipeline_settings fitted(pipeline_settings settings, const plan_limi
                 "weir: the budget of tune is too small for this pipeline: each stage needs a slot, and each "
                 "queue room for an item");
         }
-        // Steps of 1 would take long. At most two numbers of each stage can fall, its slots and its capacity,
-        // and the greatest falls most: by at least `share`. The threads of a pool fall by the whole excess.
+        // Steps of 1 would take long. At most two numbers of each stage can fall, its slots and its capacity.
+        // So the greatest number falls by `share` at least. The threads of a pool fall by the whole excess.
         const std::size_t share = larger<std::size_t>(1, over / (2 * limits.fixed_room.size()));
         *most -= needs_threads ? over : smaller(share, *most - 1);
     }
@@ -94,7 +94,7 @@ WEIR_INLINE resources resources_in_use(const pipeline_settings& current, const p
     return used;
 }
 
-// Changes numbers of slots, room and threads, and counts the resources that they take.
+// Changes numbers of slots, capacities and numbers of threads, and counts the resources that they take.
 class cautious_changes {
   public:
     cautious_changes(const plan_limits& limits, const resources& used) : limits_(limits), used_(used) {}

@@ -81,8 +81,8 @@ class plan_search {
                best_.stages[i].role == stage_role::function;
     }
     bool has_room(std::size_t i) const { return i < limits_.fixed_room.size() && !limits_.fixed_room[i]; }
-    // The queue before the consumer keeps its room, as far as the budget allows: a recording may have only
-    // the average time of the consumer. Then no prediction tells how much room varying times need.
+    // The queue before the consumer keeps its capacity, as far as the budget allows: a recording may have
+    // only the average time of the consumer. Then no prediction tells which capacity varying times need.
     bool keeps_room(std::size_t i) const { return best_.stages[i].role == stage_role::sink; }
     bool may_lose_room(std::size_t i) const { return has_room(i) && (!keeps_room(i) || limits_.items != 0); }
     void give_room_back() {
@@ -152,8 +152,8 @@ class plan_search {
         }
     }
 
-    // The settings with more of one thing: more slots of a stage (an eighth and one more), or twice the room
-    // of a queue or of all queues.
+    // The settings with more of one thing: more slots of a stage (an eighth and one more), or twice the
+    // capacity of a queue or of all queues.
     std::vector<pipeline_settings> larger_ones() const {
         std::vector<pipeline_settings> all;
         const auto add = [&](const pipeline_settings& next) {

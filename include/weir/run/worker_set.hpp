@@ -222,7 +222,7 @@ class worker_set : public stage_gate {
     // `still` gets the instant at which each slot entered its state.
     void add_times(stage_stats& s, std::int64_t until, stillness& still) const;
 
-    // Called if no worker of the run can ever be resumed: destroys a worker that has not ended, with its wait.
+    // Called if no worker of the run can ever be resumed: destroys a worker that has not ended, and its wait.
     // False: all workers of this stage have ended.
     bool abandon_one() noexcept;
 
