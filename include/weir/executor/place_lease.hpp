@@ -19,7 +19,8 @@ namespace weir::detail {
 // A lease saves the sleep and wake-up of the consumer, 2 to 10 us. So a lease pays only if steps (resumptions
 // and channel operations) are short: at most `longest_mean_step_` on average. A lease does not pay if the
 // consumer takes more than `longest_mean_use` for each item, because the lent place is vacant meanwhile. And
-// the consumer must not run a long resumption while its next item is ready: see `longest_visit_`.
+// the consumer must not run a long resumption while its next item is ready: so a visit (one wait of the
+// consumer in the place) may take at most `longest_visit_`.
 class lease_policy {
   public:
     // `one_processor`: the process has one processor, so a vacant place costs nothing. `one_worker`: the pool

@@ -42,7 +42,8 @@ class loop_turns {
       public:
         // Called on the thread that holds the loop: resumes at most one coroutine. If none is ready, a
         // `run_loop` polls its sources, or sleeps until a coroutine is posted, a timer or poll is due, or
-        // `done` is set or poked; `virtual_time` moves its clock. The sleep, or the clock, ends at `limit`.
+        // `done` is set or poked; `virtual_time` moves its clock. The sleep ends, or the clock stops, at
+        // `limit`.
         // Errors: `deadlock_error`.
         virtual void turn(parker& done, time_point limit) = 0;
         virtual time_point instant() const noexcept = 0;

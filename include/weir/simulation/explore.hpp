@@ -167,8 +167,8 @@ class explorer {
 /// Errors: `schedule_failure` for the first schedule that fails. The schedule is shortened, by at most
 ///         `explore_options::attempts_to_shrink` attempts. A `replay` is not shortened, nor is a schedule
 ///         whose decisions give another outcome the second time. `std::invalid_argument` for `schedules` or
-///         `depth` of 0, for negative numbers, for a `replay` or a `WEIR_SEED` of another form, and, without
-///         a `replay`, if no scenario used its world.
+///         `depth` of 0, for a negative number of schedules, steps or attempts, for a `replay` or a
+///         `WEIR_SEED` of another form, and, without a `replay`, if no scenario used its world.
 ///         Environment variables, with values from a failure's message: with `WEIR_SEED`, each `explore` runs
 ///         only the schedule of this seed (for `strategy::priorities`, first the first-come, first-served
 ///         one), except for `strategy::exhaustive`; with `WEIR_SCHEDULE`, only this schedule.
