@@ -108,6 +108,7 @@ class task_group final : detail::task_join {
     ///           resumes on the executor that its promise names, or on a thread of weir: see `channel`.
     /// Errors:   the exception of the task that failed first since the last `join`; the others are dropped.
     ///           `forked_error` in a forked process if the group's executor is a pool of the parent.
+    ///           After a `deadlock_error` the tasks that have not ended remain: `join` may be called again.
     [[nodiscard("co_await this, or nobody waits for the tasks")]] auto join() noexcept {
         return join_operation(*this);
     }
@@ -163,6 +164,11 @@ class task_group final : detail::task_join {
     class join_operation {
       public:
         explicit join_operation(task_group& g) noexcept : group_(&g) {}
+        // A coroutine that still waits here is destroyed, as after a `deadlock_error`: the tasks remain
+        // unjoined.
+        ~join_operation() {
+            if (waits_) group_->abandon_join();
+        }
         bool await_ready() const noexcept { return group_->spawned_ == 0; }
         // Resumes on the awaiter's executor, posted by the task that ends last. False: all tasks have ended.
         template <class Promise>
@@ -170,12 +176,17 @@ class task_group final : detail::task_join {
             detail::check_threads_of(&*group_->executor_);
             group_->awaiter_executor_ = &detail::executor_of(detail::env_of(h));
             group_->awaiter_ = h;
+            waits_ = true;  // before the tasks can wake the waiter
             return group_->begin_join();
         }
-        void await_resume() const { group_->joined(); }
+        void await_resume() {
+            waits_ = false;
+            group_->joined();
+        }
 
       private:
         task_group* group_;
+        bool waits_ = false;
     };
 
     // Counts the task, and takes over its coroutine, which task_ended() destroys. Returns the coroutine,
@@ -229,15 +240,14 @@ class task_group final : detail::task_join {
     // A join begins: makes `unfinished_` the number of tasks that have not ended. False: all have ended.
     bool begin_join() noexcept;
 
+    // Ends a join whose waiter is destroyed: the tasks that have not ended count as spawned after it.
+    void abandon_join() noexcept;
+
     // Blocks the thread of the destructor until all tasks have ended.
     void block() noexcept;
 
     // Calls the `unjoined_sink`, not under the lock, if tasks have failed since the last join.
     void report_errors() noexcept;
-
-    // Whether the destructor needn't wait. True also if a join waits and can't succeed: a `deadlock_error`
-    // has ended that wait.
-    bool is_joined() const noexcept { return spawned_ <= 0; }
 
     // Called when all tasks have ended. relaxed: so no other thread uses `unfinished_`
     void joined() {

@@ -35,7 +35,7 @@ WEIR_INLINE unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept {
 }
 
 WEIR_INLINE task_group::~task_group() {
-    if (!is_joined()) block();
+    if (spawned_ > 0) block();
     report_errors();
 }
 
@@ -69,6 +69,13 @@ WEIR_INLINE bool task_group::begin_join() noexcept {
     spawned_ = -unjoined;  // before the tasks can wake the waiter, which may destroy the group
     // acq_rel; pairs with task_ended(): the thread that counts down to 0 sees what all tasks did
     return unfinished_.fetch_sub(rest, std::memory_order_acq_rel) != rest;
+}
+
+WEIR_INLINE void task_group::abandon_join() noexcept {
+    // acq_rel; pairs with task_ended(): if all tasks have ended, this thread sees what they did
+    spawned_ = unfinished_.fetch_add(unjoined, std::memory_order_acq_rel);
+    // relaxed: the value stays so large that no task is the last one
+    unfinished_.fetch_sub(spawned_, std::memory_order_relaxed);
 }
 
 WEIR_INLINE void task_group::block() noexcept {

@@ -368,6 +368,65 @@ TEST_CASE("tasks of a group that wait for ever are reported as a deadlock") {
                           "channel (unnamed) is empty, 0 of 1: 2 coroutines wait to get"));
 }
 
+TEST_CASE("after a join that ended in a deadlock, the group can be joined again") {
+    const auto get = [](weir::channel<int>& items, int& got) -> task<> {
+        if ((co_await items.get()).has_value()) ++got;
+    };
+    const auto is_deadlock = Catch::Matchers::ContainsSubstring("is empty, 0 of 4: 2 coroutines wait to get");
+    weir::channel<int> items(4);
+    int got = 0;
+    weir::virtual_time time;
+    {
+        task_group group(time);
+        group.spawn(get(items, got));
+        group.spawn(get(items, got));
+        CHECK_THROWS_WITH(weir::sync_wait(time, group.join()), is_deadlock);
+        CHECK_THROWS_WITH(weir::sync_wait(time, group.join()), is_deadlock);
+        CHECK(items.try_put(1) == weir::channel_status::success);
+        CHECK_THROWS_AS(weir::sync_wait(time, group.join()), weir::deadlock_error);
+        CHECK(got == 1);
+        group.spawn(fail("after the deadlock"));
+        CHECK(items.try_put(2) == weir::channel_status::success);
+        CHECK_THROWS_WITH(weir::sync_wait(time, group.join()), "after the deadlock");
+        CHECK(got == 2);
+        weir::sync_wait(time, group.join());
+
+        group.spawn(get(items, got));
+        CHECK_THROWS_AS(weir::sync_wait(time, group.join()), weir::deadlock_error);
+        CHECK(items.try_put(3) == weir::channel_status::success);
+        time.run();  // the task ends when nobody joins
+        weir::sync_wait(time, group.join());
+        CHECK(got == 3);
+
+        group.spawn(get(items, got));
+        CHECK_THROWS_AS(weir::sync_wait(time, group.join()), weir::deadlock_error);
+        CHECK(items.try_put(4) == weir::channel_status::success);
+    }
+    CHECK(got == 4);  // the destructor has waited
+}
+
+TEST_CASE("a join on virtual time of tasks on a pool gives up, and the destructor waits for the tasks") {
+    const auto get = [](weir::channel<int>& items, std::atomic<int>& got) -> task<> {
+        if ((co_await items.get()).has_value()) got.fetch_add(1);
+    };
+    weir::thread_pool pool(1);
+    weir::channel<int> items(4);
+    std::atomic<int> got{0};
+    weir::virtual_time time;
+    {
+        task_group group(pool);
+        group.spawn(get(items, got));
+        CHECK_THROWS_AS(weir::sync_wait(time, group.join()), weir::deadlock_error);
+        CHECK(items.try_put(1) == weir::channel_status::success);
+        weir::sync_wait(pool, group.join());
+        CHECK(got == 1);
+        group.spawn(get(items, got));
+        CHECK_THROWS_AS(weir::sync_wait(time, group.join()), weir::deadlock_error);
+        CHECK(items.try_put(2) == weir::channel_status::success);
+    }
+    CHECK(got == 2);
+}
+
 TEST_CASE("an exception between spawn and join waits for the tasks that were spawned") {
     struct body {
         static task<> count(std::atomic<int>& ended) {
