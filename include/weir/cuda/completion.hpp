@@ -81,10 +81,10 @@ class completion {
     void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
     void disown() noexcept;
 
-    cudaEvent_t event = nullptr;           // recorded after the operation; or null
-    std::optional<cudaStream_t> captured;  // if set: the operation ends when the capture of this stream ends
-    bool returns_event = true;             // `event` goes back to the context's pool
-    bool has_host_function = false;        // the driver calls on_host_function() after success
+    cudaEvent_t event = nullptr;                    // recorded after the operation; or null
+    std::optional<cudaStream_t> captured;           // if set: the operation is the capture of this stream
+    bool returns_event = true;                      // `event` goes back to the context's pool
+    bool has_host_function = false;                 // the driver calls on_host_function() after success
     standard_platform::atomic<bool> called{false};  // set by the driver if the operation has succeeded
     cudaError_t result = cudaSuccess;
     reaction then;
@@ -200,8 +200,8 @@ class mailbox final : public weir::detail::polled_source {
     // Adds a completion, and makes a thread poll. Returns false, and adds nothing, if the mailbox is closed.
     bool put(completion& c) noexcept {
         const bool needs_context_thread = c.needs_context_thread();
-        // The executor whose idle threads may poll. Null: only the context's thread polls. For a completion
-        // with a host function, the context's thread is enough: the driver's call wakes this thread.
+        // The executor whose idle threads are to poll. Null: wakes the context's thread to poll. For a
+        // completion with a host function, this thread is enough: the driver's call wakes it, too.
         executor* const waits =
             needs_context_thread || c.has_host_function ? nullptr : weir::detail::current_executor();
         c.submitted = standard_platform::now();

@@ -177,8 +177,8 @@ class pending_copies {
     std::deque<shared_event> row_;  // the ends of the pending copies, the oldest first
 };
 
-// Throws `std::invalid_argument` for a stream or memory of another GPU than the context's, and if only one
-// of both has a GPU.
+// Throws `std::invalid_argument` if `of`, the state of a stream or of memory, has another device index than
+// the context, or if only one of both has a GPU.
 inline void check_place(const std::shared_ptr<context_state>& of, const context& gpu, const char* stage) {
     if (of->on_host() == gpu.on_host() && of->device_index() == gpu.device_index()) return;
     throw std::invalid_argument(std::string("weir: the stream and the memory of a ") + stage +

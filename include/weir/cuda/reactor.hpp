@@ -208,7 +208,8 @@ class reactor final : private mailbox::reader {
         return news;
     }
 
-    // Learns how long the operation `c`, which has ended, took. The next operation of its stream has begun.
+    // Records how long the operation `c`, which has ended, took, and when the next operation of its stream
+    // has begun.
     void learn_from(const completion& c, std::int64_t now) noexcept {
         const std::int64_t gap = now - last_look_;
         if (is_predictable(c) && c.result == cudaSuccess) times_.learn(c.bytes, now - c.begun, gap);

@@ -171,7 +171,7 @@ auto copying_stage(context& gpu, pinned_pool* pool, to_device_options options, P
 ///           before waits, too.
 /// Errors:   `weir::cuda::error`, with the name of the stage, fails the batch, as in any stage.
 ///           `std::invalid_argument` fails a batch that is larger than a block, or than the pool of device
-///           memory. This function, and each copy of the stage (the start of a pipeline that has a name makes
+///           memory. This function, and each copy of the stage (`start` of a pipeline that is an lvalue makes
 ///           one), throws `weir::cuda::error` if no stream can be made; and `std::invalid_argument` if the
 ///           blocks are not page-locked, or if the stream or the memory is another GPU's.
 /// Lifetime: `gpu` and `pool` outlive the runs.

@@ -38,7 +38,7 @@ struct to_host_options {
     bool timed = true;  ///< whether two events record when each copy begins and ends
 };
 
-/// An item, and the copy of one of its parts on the host.
+/// An item, and the copy of its selected parts on the host.
 template <class Item, class Data>
 struct host_batch {
     Item rest;  ///< the item; the copied buffers are empty, and their memory is freed
@@ -171,8 +171,8 @@ auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Pa
 ///
 /// \param pool  blocks large enough for the largest item: `depth` of them, and one for each result that is in
 ///             use behind this stage. While no block is free, the stage waits. Not the pool into which
-///             batches are collated: such batches may wait for device memory that items of this stage still
-///             hold.
+///             batches are collated: a batch in its last block may wait for device memory that an item of
+///             this stage holds, while this item waits for a block.
 /// \param part  selects the `device_buffer` or `device_buffers` of an item: a pointer to a member, or a
 ///              function that returns a reference. Several `device_buffer`s, by `parts`, are copied into one
 ///              block. Default: the item itself.
@@ -182,8 +182,8 @@ auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Pa
 /// Order:    that of the items.
 /// Suspends: while no block is free, and until the copy is done.
 /// Errors:   `weir::cuda::error`, with the name of the stage, fails the item. `std::invalid_argument` fails
-///           an item that is larger than a block. This function, and each copy of the stage (the start of a
-///           pipeline that has a name makes one), throws `weir::cuda::error` if no stream can be made; and
+///           an item that is larger than a block. This function, and each copy of the stage (`start` of a
+///           pipeline that is an lvalue makes one), throws `weir::cuda::error` if no stream can be made; and
 ///           `std::invalid_argument` if the blocks are not page-locked, or if the stream is another GPU's.
 /// Lifetime: `gpu` and `pool` outlive the runs.
 /// Units:    the run's statistics have the bytes, and the time that the device copied:

@@ -204,9 +204,9 @@ struct plot {
     [[nodiscard]] long y_at(double value) const { return y_of(y.place(value / y.scale())); }
 };
 
-// \returns the path of a line, for an SVG `path`. Points between two neighbours of the same height are left
-//          out. Missing values interrupt the line; a value without a value before and behind it is a dot. If
-//          the plot has only one point, the line is as long as the run.
+// \returns the path of a line, for an SVG `path`. A point as high as both its neighbours is left out. Missing
+//          values interrupt the line; a value without a value before and behind it is a dot. If the plot has
+//          only one point, the line is as wide as the plot.
 [[nodiscard]] std::string path_of(const plot& p, const std::vector<double>& values);
 
 void append_svg(std::string& out, const plot& p);

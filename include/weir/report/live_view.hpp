@@ -36,7 +36,7 @@ struct live_progress {
     duration elapsed{};                       ///< since the start of the run
     std::uint64_t done = 0;                   ///< items finished: see `live_view_options::counted`
     std::optional<std::uint64_t> total = {};  ///< number of all items; none: not known
-    double rate = 0;                          ///< items per second: recent ones; at the end, all
+    double rate = 0;                          ///< items per second: of late; once `ended`, of the whole run
     std::uint64_t failures = 0;               ///< items that failed
     bool ended = false;                       ///< the run has ended
     duration idle{};                          ///< how long nothing has moved: `pipeline_stats::idle`

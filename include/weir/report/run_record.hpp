@@ -76,7 +76,7 @@ struct stage_on_rank {
     duration busy{};                 ///< of all invocations, open ones included
     slot_times times;                ///< of its slots, summed
     duration longest{};              ///< the longest successful invocation
-    std::optional<transfer_stats> transfers = std::nullopt;  ///< if it copies, or has waited for blocks
+    std::optional<transfer_stats> transfers = std::nullopt;  ///< copies to or from a GPU, waits for blocks
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
 

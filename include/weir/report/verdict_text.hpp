@@ -23,8 +23,7 @@ namespace weir::detail {
 
 // Keeps the latest verdict (a sentence on what limits the rate), for reports that show a verdict in each lap
 // (a part of a run). When the laps since the latest verdict, joined, have a `cheap_verdict`, that verdict
-// replaces the latest.
-// Used by one thread at a time.
+// replaces the latest. Used by one thread at a time.
 class recent_verdict {
   public:
     // Adds a lap. Returns the latest verdict, which may be of earlier laps; none: there was none yet.

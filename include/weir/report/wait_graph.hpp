@@ -120,7 +120,7 @@ class wait_graph {
             for (const std::size_t s : kind == wait_kind::get ? ends.givers : ends.takers) {
                 if (s != own) of_stage(s);
             }
-            // A slot of the same stage could end the get, too: if it stops the stage, it closes the queue.
+            // A slot of the same stage could end the get, too: a slot that stops the stage closes the queue.
             if (own != none) of_stage(own);
         } else if (kind == wait_kind::turn) {
             of_stage(slots_[w.slot].stage);

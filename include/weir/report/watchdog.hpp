@@ -196,8 +196,8 @@ struct watchdog_options {
 ///   ever used the library blocks in the library without a time limit, or has ended. Then waits at channels
 ///   that the program itself made never end either, nor does a run whose consumer waits elsewhere.
 ///
-/// Under the conditions below, it never reports a wait that could still end. So it reports no wait that could
-/// be ended by:
+/// Under the conditions below, the watchdog never reports a wait that could still end. So it reports no wait
+/// that could be ended by:
 /// - a consumer, or any thread of the program, that is not blocked in the library. The thread that makes the
 ///   watchdog counts from the start; another thread from its first use of a channel, a run, or `sync_wait`;
 /// - the threads of an executor that it was not given, or that does not override `executor::inspect`;
