@@ -256,8 +256,8 @@ struct pipeline_stats {
     duration idle{};
     /// Items that the consumer has got; in a run without a consumer, items that the last stage has got.
     std::uint64_t num_items = 0;
-    /// None: the consumer has got no item yet, or the run has no statistics. A resumed run is a new run: its
-    /// first item is the first one after the resumption.
+    /// None: the consumer has got no item yet, or the run has no statistics. A run that continues from a
+    /// checkpoint is a new run, with a first item of its own.
     std::optional<first_item_stats> first_item = std::nullopt;
     /// A sample of the consumer's times: `run` is the time from the return of a call that takes an item until
     /// the next call. None: not recorded, see `run_options::recording`; or several consumers took items at

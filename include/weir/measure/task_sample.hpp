@@ -37,8 +37,8 @@ struct task_samples {
 
 namespace detail {
 
-// Keeps one of each few successive elements, chosen at random, so that the sample has one of each `one_in`
-// invocations. `one_in`: a power of two. Does nothing if the sample's own `one_in` is as great or greater.
+// Keeps one of each `one_in / all.one_in` successive elements, chosen at random. `one_in`: a power of two.
+// Does nothing if `all.one_in` is as great or greater.
 void thin(task_samples& all, std::uint64_t one_in);
 // The part of a sample for a lap (the difference of two snapshots). `begin`: the time from the start of the
 // run to the lap. `before`: the sample at that time; empty: there was none.

@@ -256,7 +256,7 @@ class task_timer {
 };
 
 // Begins and ends one task: calls the hooks, and starts the timer. Constructed only if needed: most stages
-// have neither hooks nor a time limit nor a function that takes the `invocation`.
+// have neither hooks nor a time limit nor a traced item nor a function that takes the `invocation`.
 class invocation_guard {
   public:
     // Begins the task. Sets `error` if that fails: a hook threw, or there is no memory for the timer.

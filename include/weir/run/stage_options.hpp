@@ -67,7 +67,8 @@ struct stage_options {
     /// `time_limit_exceeded`, and its result, if any, is dropped. At the limit, awaited operations end with
     /// `stopped` (whose documentation lists them), and `invocation::stop` is stopped, for other operations.
     /// The slot continues when the function has ended. Without effect on other stages than `pipe`, `filter`,
-    /// `traverse`, `batch_slots` and `for_each`. Costs two allocations and a timer for each invocation.
+    /// `traverse`, `batch_slots` and `for_each`; an error for a `pipe` that gives many items for one. Costs
+    /// two allocations and a timer for each invocation.
     duration time_limit = duration(0);
 
     /// For a function from a batch to a batch: element k of the result is made of element k of the argument,
