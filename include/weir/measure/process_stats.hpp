@@ -20,7 +20,7 @@ namespace weir {
 /// of the end; if no snapshot was taken before, those of the first snapshot after the end.
 struct process_stats {
     duration elapsed{};                                 ///< from the start of the run to the snapshot
-    std::optional<unsigned> processors;                 ///< processors that the process may use
+    std::optional<unsigned> processors;                 ///< that the thread that takes the snapshot may use
     std::optional<duration> user_time;                  ///< of all threads, in user mode
     std::optional<duration> system_time;                ///< of all threads, in the kernel
     std::optional<std::uint64_t> minor_faults;          ///< page faults that needed no storage
