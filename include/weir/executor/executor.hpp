@@ -178,7 +178,7 @@ class executor {
     virtual void waits_for(executor& other) noexcept { static_cast<void>(other); }
 
     /// For headers of weir: an operation of `source` is pending, and a coroutine may wait for it.
-    /// \returns whether idle threads of this executor poll the source from now on, until it is closed.
+    /// \returns whether idle threads of this executor poll `source` from now on, until it is closed.
     virtual bool polls(detail::pollable& source) noexcept { return static_cast<void>(source), false; }
 
     /// For adapters to other libraries. `library` is an address that identifies a library.

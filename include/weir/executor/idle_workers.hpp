@@ -92,8 +92,8 @@ class basic_idle_workers {
     // worker, for the reason in the comment of the class.
     void call(std::int64_t deadline = awake) noexcept { prepare_call(deadline)(); }
 
-    // As `call`, but the returned object makes the system call. The object is called after the lock of the
-    // pool's inbox or timers is released, when the pool may already be destroyed: it only uses an address.
+    // As `call`, but the returned object makes the system call, after the caller has released the lock of the
+    // pool's inbox or timers. The pool may already be destroyed then: the object only uses an address.
     wake_up prepare_call(std::int64_t deadline = awake) noexcept {
         // seq_cst; pairs with the stores in publish(): a worker that goes idle, or frees the watch, looks for
         // work after its store
@@ -261,7 +261,7 @@ class basic_idle_workers {
         call();
     }
 
-    // Wakes all idle workers, which check `is_surplus()`. Called after a seq_cst store that makes it true.
+    // Wakes all idle workers. Called after a seq_cst store that makes workers surplus or ends the pool.
     void wake_all() noexcept {
         sleepers_.notify_all();
         call();

@@ -1,4 +1,4 @@
-// weir executor: a work-stealing pool, one worker a core
+// weir executor: a work-stealing pool, by default with one worker a core
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_EXECUTOR_THREAD_POOL_HPP
 #define WEIR_EXECUTOR_THREAD_POOL_HPP

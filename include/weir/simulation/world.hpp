@@ -33,12 +33,12 @@ enum class strategy {
     random,
     /// Each coroutine gets a random priority when it is first seen; the one with the highest priority runs.
     /// At `explore_options::depth` - 1 random steps, the coroutine that would run next gets a priority below
-    /// all of these. Finds faults that need a few decisions
-    /// in a certain order. For n coroutines, k steps and a fault of depth d, the probability is at least 1 in
-    /// n * k^(d-1). A schedule that becomes much longer than first come, first served continues with
-    /// `random`: a coroutine that polls might starve the one that it waits for. Source: Burckhardt, Kothari,
-    /// Musuvathi, Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs" (PCT),
-    /// ASPLOS 2010.
+    /// all of these. Finds faults that need a few decisions in a certain order. For n coroutines, k steps and
+    /// a fault of depth d, a schedule finds the fault with a probability of at least 1 in n * k^(d-1). A
+    /// schedule that becomes much longer than first come, first served continues with `random`: a coroutine
+    /// that polls might starve the one that it waits for. Source: Burckhardt, Kothari, Musuvathi,
+    /// Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs" (PCT), ASPLOS
+    /// 2010.
     priorities,
     /// All schedules, one after the other, for small scenarios. For larger ones,
     /// `explore_options::deviations` bounds how many decisions differ from first come, first served. Source
