@@ -79,9 +79,8 @@ struct live_view_options {
     std::string counted = {};
     /// The number of the file descriptor to draw on: 1 is stdout, 2 stderr.
     int file = 2;
-    /// The least time between two lines, which are written at ends of laps (`run_options::lap`). The view
-    /// writes lines instead of pictures if the file is not a terminal, if TERM is `dumb` or (except on
-    /// Windows) not set, and in Wine.
+    /// The least time between two lines, which are written at ends of laps. The view writes lines instead of
+    /// pictures if the file is not a terminal, if TERM is `dumb` or (except on Windows) not set, and in Wine.
     duration line_every = duration(5'000'000'000);
 };
 
@@ -259,8 +258,8 @@ class basic_live_view : public run_report {
 
 }  // namespace detail
 
-/// Shows a run on a terminal, at most four times a second; without a terminal, writes a line every 5 s, or
-/// every `live_view_options::line_every`:
+/// Shows a run on a terminal when a lap ends (`run_options::lap`), at most four times a second. Without a
+/// terminal, writes a line instead, every 5 s or every `live_view_options::line_every`:
 ///
 ///     auto view = std::make_shared<weir::live_view>(weir::live_view_options{.total = 10'000});
 ///     auto run = loader.start(pool, {.lap = 250ms, .reports = {view}});

@@ -36,8 +36,8 @@ struct rank_stats {
     /// job. `empty` is the average over the ranks that have the queue, and so is `readiness()` if the ranks'
     /// times are equal. `idle` is the shortest of any rank; `first_item` begins with the first item that any
     /// consumer got. `added_stats::most_waiting` and `process_stats::peak_resident` are sums of the ranks'
-    /// maxima: upper bounds, as the ranks reach their maxima at different times. The slots of a stage are
-    /// summed in one element of `per_slot`.
+    /// maxima: upper bounds, as the ranks reach their maxima at different times. `process_stats::processors`
+    /// has no value. The slots of a stage are summed in one element of `per_slot`.
     pipeline_stats all;
     std::vector<rank_record> ranks;  ///< by rank
 
