@@ -37,7 +37,7 @@ WEIR_ALWAYS_INLINE bool is_end_of_slice(bool puts, std::uint64_t count, const sl
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
     return Policy::statistics && measured != nullptr && measured->has_used_time_slice();
 }
-// Whether this operation needs `await_suspend`, because it ends a slice or puts a traced item.
+// Whether this operation needs `await_suspend`: it ends a slice, or puts an item that a trace follows.
 template <class Policy>
 WEIR_ALWAYS_INLINE bool needs_suspend(bool puts, std::uint64_t count, const slot* measured) noexcept {
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;

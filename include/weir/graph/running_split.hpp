@@ -131,9 +131,9 @@ struct divided_batch {
     std::optional<epoch_item<Batch>> result;
 };
 
-// The dividing stage. In the branches, each batch is an epoch of its own. So the results of one batch stay
-// together, whatever the stages of the branches do with the parts of the batch. A mark that ends an epoch of
-// the input becomes an epoch of its own, too, without parts.
+// The dividing stage. In the branches, each batch is an epoch of its own, and no stage mixes items of two
+// epochs. So the results of one batch stay together. A mark that ends an epoch of the input becomes an epoch
+// of its own, too, without parts.
 template <class Function, class C, class Policy>
 class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using Batch = carried_value_t<C>;

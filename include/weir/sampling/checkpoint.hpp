@@ -20,8 +20,9 @@ namespace weir {
 
 /// One sample, chosen by a sampler.
 struct draw {
-    /// The number of the draw among those of all ranks and epochs: epoch * size + place in the epoch. A
-    /// checkpoint is a set of positions. A padded draw has the position of the draw that it repeats.
+    /// The number of the draw among those of all ranks (processes) and epochs (passes over the data):
+    /// epoch * size + place in the epoch. A checkpoint is a set of positions. A padded draw has the position
+    /// of the draw that it repeats.
     std::uint64_t position = 0;
     std::uint64_t index = 0;  ///< the index of the sample
     std::uint64_t epoch = 0;  ///< from 0

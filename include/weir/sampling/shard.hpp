@@ -21,8 +21,8 @@
 
 namespace weir {
 
-/// What happens to the last round of an epoch if it has fewer draws than there are ranks. (In any other
-/// round, each rank gets one draw.)
+/// What happens to the last round of an epoch (pass over the data) if the round has fewer draws (samples)
+/// than there are ranks. (In any other round, each rank gets one draw.)
 enum class tail : std::uint8_t {
     exact,  ///< no draw is omitted or repeated: some ranks get one draw less than others
     drop,   ///< the round is omitted: some draws of the epoch, fewer than the ranks, are never given

@@ -24,8 +24,8 @@ namespace weir {
 /// The options of `aggregate`.
 struct aggregate_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// True: a batch that is not full at the end of the stream, or of an epoch, is dropped. False: the stage
-    /// gives the smaller batch.
+    /// True: a batch that is not full at the end of the stream, or of an epoch (pass over the data), is
+    /// dropped. False: the stage gives the smaller batch.
     bool drop_last = false;
     /// How long a batch may wait for more items after its first item, by the clock of the run. Then the stage
     /// gives the batch as it is, also with `drop_last`. 0: no limit.

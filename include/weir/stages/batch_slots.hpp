@@ -39,8 +39,8 @@ struct batch_shape {
 /// The options of `batch_slots`.
 struct batch_slots_options {
     std::string name = {};  ///< see `stage_options::name`
-    /// True: a batch that is not full at the end of the stream, or of an epoch, is dropped. False: the stage
-    /// gives the smaller batch.
+    /// True: a batch that is not full at the end of the stream, or of an epoch (pass over the data), is
+    /// dropped. False: the stage gives the smaller batch.
     bool drop_last = false;
     /// How many items are written at the same time, into one batch or several: see
     /// `stage_options::concurrency`.

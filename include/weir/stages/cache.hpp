@@ -144,9 +144,9 @@ struct cache_stage : stage_base {
 
 }  // namespace detail
 
-/// Records the items of the first epoch while they pass; without epochs, those of the whole stream. The stage
-/// then ends the stages before it, and gives copies of the recorded items in each remaining epoch; in the
-/// last epoch, the items themselves.
+/// Records the items of the first epoch (pass over the data) while they pass; without epochs, those of the
+/// whole stream. Then ends the stages before the cache, and gives copies of the recorded items in each
+/// remaining epoch; in the last epoch, the items themselves.
 ///
 ///     weir::source(files) | weir::pipe(decode) | weir::cache(90) | weir::pipe(augment) | weir::sink()
 ///

@@ -159,8 +159,9 @@ void filter(Function&&, Options&& = {}) noexcept;
 /// Gives the first `n` items; then the stream ends. The stages before `take` end, too; their items, and those
 /// in the queues between these stages, are destroyed. `take(0)` gives nothing.
 ///
-/// With epochs: `n` items in all. The last epoch ends with the last item, and later stages give their held
-/// items. A run with this stage has no checkpoint, unless the stage is on the side of a `tee`.
+/// With epochs (passes over the data): `n` items in all. The last epoch ends with the last item, and later
+/// stages give their held items. A run with this stage has no checkpoint, unless the stage is on the side of
+/// a `tee`.
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for negative numbers, and at the start of a run for a capacity of 0.
 [[nodiscard]] inline auto take(std::uint64_t n, take_options options = {}) {

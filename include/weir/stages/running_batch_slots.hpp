@@ -78,8 +78,8 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         }
         return place_wait(*this, it, me);
     }
-    // A slot whose item ends the stage continues to the end of the input, unless the slot was the giver (put
-    // batches). The last slot at the end of the input puts all batches that are left.
+    // A slot (worker) whose item ends the stage continues to the end of the input, unless the slot was the
+    // giver (put batches). The last slot at the end of the input puts all batches that are left.
     void block_turns(iteration& it) noexcept {
         if (it.asked.cause == place_request::event::item && it.task >= task_end::last && !it.asked.gives) {
             this->in_->cancel();

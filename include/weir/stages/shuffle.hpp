@@ -107,8 +107,8 @@ struct shuffle_stage : transform_stage<shuffle_stage> {
 }  // namespace detail
 
 /// Mixes the order of items. The stage holds up to `buffer_size` items; each further item takes the place of
-/// a random one, which leaves. At the end of the stream, and of each epoch, the held items leave in random
-/// order.
+/// a random one, which leaves. At the end of the stream, and of each epoch (pass over the data), the held
+/// items leave in random order.
 ///
 ///     weir::source(weir::epochs(files)) | weir::shuffle(10'000, 42) | weir::aggregate(32) | weir::sink()
 ///

@@ -143,7 +143,7 @@ struct sink_to_stage : stage_base {
 ///                 anybody closes the channel, the run ends without a failure.
 /// \param options  see `sink_to_options`.
 /// Order:    kept; epochs are not told apart in the channel.
-/// Suspends: while the channel is full; the state of the slot is then `slot_times::await`.
+/// Suspends: while the channel is full; the state of the slot (worker) is then `slot_times::await`.
 /// Resumes:  on the stage's executor.
 /// Errors:   an exception from the conversion of an item stops the run. If the run is stopped while the stage
 ///           waits for room, the item is destroyed. For a checkpoint an item counts as consumed when it is in

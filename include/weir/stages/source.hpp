@@ -234,7 +234,7 @@ template <class S>
 ///              whatever reason, so that no producer waits for ever. Items in the channel stay there, for the
 ///              next run or `try_get`.
 /// Order:  that of the channel. Several runs may take from one channel: each item goes to one of them.
-/// Resumes: the stage, on its own executor. The state of its slot is `slot_times::await` while it waits.
+/// Resumes: the stage, on its own executor. While it waits, its slot (worker) is in `slot_times::await`.
 /// Errors: a stop of the run destroys an item that the source has taken, as it does all items of the run.
 template <class T, class Policy>
 [[nodiscard]] auto source(channel<T, Policy>& from, source_options options = {}) {

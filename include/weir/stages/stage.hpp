@@ -212,10 +212,11 @@ struct in_a_task {
     }
 };
 
-// Wraps the awaitable that the function of a stage has returned, so that the slot's state is recorded during
-// the wait. An awaitable that `updates_slot_itself`, such as a task, is not wrapped. An awaiter of weir has
-// `ready_at()`, and resumes on the coroutine's executor: `observed` wraps its awaitable, and also a sender
-// with `as_awaitable`. Any other awaitable may resume on any thread, and is wrapped in a task.
+// Wraps the awaitable that the function of a stage has returned, so that the state of the slot (worker) is
+// recorded during the wait. An awaitable that `updates_slot_itself`, such as a task, is not wrapped. An
+// awaiter of weir has `ready_at()`, and resumes on the coroutine's executor: `observed` wraps its awaitable,
+// and also a sender with `as_awaitable`. Any other awaitable may resume on any thread, and is wrapped in a
+// task.
 template <class A>
 decltype(auto) await_measured(A& a, coroutine_env& env) {
     using awaiter = std::remove_reference_t<decltype(detail::get_awaiter(std::declval<A>()))>;
