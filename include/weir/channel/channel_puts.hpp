@@ -45,8 +45,8 @@ class channel_puts : public channel_items<Policy> {
     using typename items::side;
     using typename items::waiter;
 
-    // The record of the items in this queue that a trace follows; null: no item of the run is traced, or there
-    // is no run.
+    // The record of the items in this queue that a trace follows; null: no item of the run is traced, or
+    // there is no run.
     trail_marks* trace_marks() const noexcept { return trace_marks_; }
     // Adds this queue to the trace; called before the run begins if items are traced. `is_read`: a stage gets
     // from this queue; false: the consumer of the run does.
