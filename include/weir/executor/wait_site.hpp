@@ -50,8 +50,8 @@ struct site_seen {
     std::vector<wait_seen> waiting;
 };
 
-// An object on which coroutines wait, such as a channel. When a coroutine waits, the derived class calls
-// `register_site`, unless the coroutine's executor may be destroyed before the object.
+// An object on which coroutines wait, such as a channel. The derived class calls `register_site` at the first
+// wait; a channel ignores waits on executors that may be destroyed before the channel.
 class wait_site : public registered {
   public:
     static constexpr registry_kind registered_as = registry_kind::site;
