@@ -31,7 +31,7 @@ struct tune_budget {
     std::size_t item_bytes = 0;  ///< the most bytes of an item in any queue; only used with `max_bytes`
 };
 
-/// The options of a tuner.
+/// The options of a tuner. A lap is a part of the run that is measured by itself.
 struct tune_options {
     double worthwhile = 0.05;         ///< the least predicted increase of the rate, as a share, for a change
     std::uint64_t fewest_items = 10;  ///< a lap goes on until the consumer has got this many; at least 2
@@ -49,7 +49,7 @@ enum class tuning_outcome {
     outdated,    ///< no change was on trial, and times have changed: the tuner begins anew
 };
 
-/// One step of a tuner, at the end of a lap (a part of the run that is measured by itself).
+/// One step of a tuner, at the end of a lap.
 struct tuning_step {
     std::uint64_t lap = 0;                          ///< the number of the call of `step`, from 1
     duration at{};                                  ///< the time from the start of the run

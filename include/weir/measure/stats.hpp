@@ -57,11 +57,11 @@ struct channel_stats {
     /// \returns 0 to 1; 0 before any time has passed.
     [[nodiscard]] double readiness() const noexcept;
 
-    /// The average wait of a put. If c slots wait at the same time, each wait counts.
+    /// The average wait of a put. If c puts wait at the same time, each wait counts.
     /// \returns put_wait / num_put; 0 without a put.
     [[nodiscard]] duration ave_put_wait() const noexcept { return detail::average(put_wait, num_put); }
 
-    /// \returns get_wait / num_get; 0 without a get. If c slots wait at once all the time, the value is c
+    /// \returns get_wait / num_get; 0 without a get. If c gets wait at once all the time, the value is c
     ///          times `ave_get_gap`.
     [[nodiscard]] duration ave_get_wait() const noexcept { return detail::average(get_wait, num_get); }
 
@@ -167,7 +167,7 @@ struct stage_setup {
 struct stage_stats {
     std::string name;                  ///< that of `stage_options::name`, or made from the function or kind
     std::string kind;                  ///< source, pipe, aggregate, ..., sink
-    std::size_t concurrency = 1;       ///< slots in service at the snapshot
+    std::size_t concurrency = 1;       ///< slots (workers of the stage) in service at the snapshot
     duration elapsed{};                ///< from the stage's start to the snapshot
     std::uint64_t num_tasks = 0;       ///< invocations finished, failed ones included
     std::uint64_t num_failures = 0;    ///< invocations that ended with an exception

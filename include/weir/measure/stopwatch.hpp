@@ -36,8 +36,8 @@ class stopwatch {
     // The value of `unsampled_` if no sample is kept.
     static constexpr std::uint64_t no_sample = UINT64_MAX;
 
-    // The next `n` invocations are no part of the sample of the slot; the invocation after them is. For that
-    // invocation, the clock is read directly before it and after it.
+    // The next `n` invocations are no part of the sample; the invocation after them is. For that invocation,
+    // the clock is read directly before it and after it.
     void sample_after(std::uint64_t n) noexcept {
         unsampled_ = n;
         stop_before_sample();

@@ -96,8 +96,8 @@ class task_sampler {
     std::uint64_t next_stratum_ = 1;  // the number of the first invocation that no choice covers yet
 };
 
-// The sample of a slot: the times of invocations that are chosen at random. Only the slot's coroutines use
-// this object, except for `samples`.
+// The sample of a slot (worker of a stage): the times of invocations that are chosen at random. Only the
+// slot's coroutines use this object, except for `samples`.
 class slot_sampler : public task_sampler {
   public:
     using task_sampler::task_sampler;

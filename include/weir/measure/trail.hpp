@@ -73,9 +73,10 @@ class trail_marks {
     standard_platform::atomic<std::uint64_t> lost_{0};
 };
 
-// The trace of one slot: visits, one for each traced item. A visit lasts from the call of the function with
-// the item until its last output is in a queue. The slot's coroutine calls the members, in about the order
-// below. If another thread completes a put for the waiting slot, that thread calls `left` and `depth`.
+// The trace of one slot (worker of a stage): visits, one for each traced item. A visit lasts from the call of
+// the function with the item until its last output is in a queue. The slot's coroutine calls the members, in
+// about the order below. If another thread completes a put for the waiting slot, that thread calls `left` and
+// `depth`.
 class slot_trail {
   public:
     slot_trail() = default;
@@ -93,7 +94,8 @@ class slot_trail {
 
     // The slot got a traced item: number `number` of the queue.
     virtual void came(std::uint32_t queue, std::uint64_t number, std::uint64_t tag) noexcept = 0;
-    // The function is called with this item. `item`, `epoch`: the item's number and epoch.
+    // The function is called with this item. `item`: its number; `epoch`: the number of the source's pass
+    // over its data.
     virtual void begin(std::uint64_t item, std::uint64_t epoch, std::int64_t now) noexcept = 0;
     // As begin(), for an item that begins in this stage, for which `came` is not called.
     virtual void begin_new(std::uint64_t tag, std::uint64_t item, std::uint64_t epoch,

@@ -67,7 +67,7 @@ class invocation {
     /// \returns the item's number at this stage, from 0, in the order in which the stage took its items.
     [[nodiscard]] std::uint64_t item() const noexcept { return item_; }
 
-    /// \returns the item's epoch, from 0; 0 if the source has no epochs.
+    /// \returns the item's epoch (pass of the source over its data), from 0; 0 if the source has no epochs.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
     /// \returns the index of the slot (worker of the stage), less than `stage_options::concurrency`, unless
@@ -122,8 +122,8 @@ class hook {
     hook& operator=(const hook&) = delete;
     virtual ~hook() = default;
 
-    /// Called once per run and stage, before the stage takes its first item; not for a sink, which does no
-    /// work.
+    /// Called once per run and stage, before the stage takes its first item; not for a `sink`, which only
+    /// passes items on.
     virtual void stage_begins(const std::string& stage) { static_cast<void>(stage); }
 
     /// Called once per run and stage that has begun, when no slot of the stage works any more, also after a

@@ -151,8 +151,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return {};
     }
 
-    /// Takes the next item of the current epoch, for a coroutine, if the source has epochs. One of the
-    /// consumers sees each end of an epoch, once.
+    /// Takes the next item of the current epoch (pass of the source over its data), for a coroutine, if the
+    /// source has epochs. One of the consumers sees each end of an epoch, once.
     ///
     /// \returns an item; nothing at the end of the epoch, or at the end of the stream. `ended()` is true only
     ///          after the end of the stream.

@@ -106,7 +106,8 @@ class run_context : public detached_task_owner {
         return lanes_ && lanes_->has_more_urgent(ex);
     }
 
-    // The epoch with which the sources begin: 0, unless the run continues from a checkpoint in a later epoch.
+    // The epoch (pass over the data) with which the sources begin: 0, unless the run continues from a
+    // checkpoint in a later epoch.
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }
 
     // Called for a source with epochs. `first`: the source's first epoch. `progress` records which draws

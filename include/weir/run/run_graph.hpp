@@ -194,7 +194,8 @@ class run_graph : public run_context, public watched_run {
         return *stages_[index_named(name, stages_, "stage", "run.stages() lists them")];
     }
     void set_concurrency(std::string_view name, std::size_t concurrency);
-    // Changes the capacity of the queue behind the stage of this name. Throws if there is no such queue.
+    // Changes the capacity of the queue with this name: that of the stage before the queue, or of the branch
+    // that begins with the queue. Throws if there is no such queue.
     void set_capacity(std::string_view name, std::size_t capacity);
     std::vector<std::string> stage_names() const;
 

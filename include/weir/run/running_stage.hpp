@@ -132,7 +132,8 @@ class running_stage : public worker_set<Policy> {
     // A failure that no limit tolerates, because the stage can't continue.
     void fail_stage(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent = 0) noexcept;
 
-    // The worker takes no more items. The last worker of the stage closes the outputs.
+    // The worker takes no more items. The last worker of the stage calls `hook::stage_ends`, and closes the
+    // outputs.
     template <class... Channels>
     void leave(slot& me, Channels&... outputs) noexcept {
         const bool last = worker_set<Policy>::leave(me);

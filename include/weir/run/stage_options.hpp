@@ -56,8 +56,8 @@ struct stage_options {
     std::size_t capacity = 2;
 
     /// A second limit of the queue behind the stage, in bytes; 0: none. See `item_size`. The limits of the
-    /// queues before and behind a sink are added, and the sum applies to both queues together: so a limit of
-    /// only one of the two limits both.
+    /// queues before and behind a `sink` (the last stage) are added, and the sum applies to both queues
+    /// together: so a limit of only one of the two limits both.
     std::size_t max_bytes = 0;
 
     /// How many items may fail; one more stops the run. Not set: failures count towards the run's limit.
