@@ -137,8 +137,8 @@ class slot : public basic_state_meter<> {
         retry_time_.store(add_interval(retry_time(), 0, lost), std::memory_order_relaxed);
         retries_.store(retries() + 1, std::memory_order_release);  // pairs with retries()
     }
-    // The number of repeated calls, and the time that they cost. Threads: any. Read first the number, then
-    // the time, as with failures(). acquire; pairs with count_retry()
+    // The number of failed calls that were repeated, and the sum of their times `lost`. Threads: any. Read
+    // first the number, then the time, as with failures(). acquire; pairs with count_retry()
     std::uint64_t retries() const noexcept { return retries_.load(std::memory_order_acquire); }
     std::int64_t retry_time() const noexcept { return retry_time_.load(std::memory_order_relaxed); }
 

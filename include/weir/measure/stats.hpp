@@ -142,7 +142,7 @@ enum class output_order {
 
 /// The calls of a stage's function that failed and were repeated: see `retry`.
 struct retry_stats {
-    std::uint64_t num_retries = 0;  ///< repeated calls
+    std::uint64_t num_retries = 0;  ///< failed calls that were repeated
     duration time{};                ///< of these calls, and of the waits after them, summed over slots
 
     /// A lap; nothing becomes negative.
