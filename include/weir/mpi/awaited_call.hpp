@@ -36,7 +36,8 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     };
 
   public:
-    // `may_cancel`: a stop request, for `stop` or for the run of the awaiting stage, ends the operation.
+    // `may_cancel`: a stop request, for `stop` or for the `coroutine_env::ends` of the awaiting coroutine,
+    // ends the operation.
     awaited_call(std::shared_ptr<reactor> loop, const char* name, int peer, Begin begin, Result result,
                  bool may_cancel = false, stop_token stop = {})
         : operation(name, peer, may_cancel), loop_(std::move(loop)), begin_(std::move(begin)),
@@ -115,7 +116,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     standard_platform::atomic<bool> is_over_{false};
     std::optional<weir::detail::async_completion> waiting_;
     std::optional<stop_callback<cancel_now>> on_stop_;
-    std::optional<stop_callback<cancel_now>> on_end_;  // for the run in whose stage the coroutine waits
+    std::optional<stop_callback<cancel_now>> on_end_;  // for `coroutine_env::ends`
 };
 
 // For operations that have no result.

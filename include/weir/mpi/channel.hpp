@@ -34,8 +34,8 @@ namespace weir::mpi {
 
 /// The options of a channel between ranks.
 struct channel_options {
-    /// The largest number of items of one producer that are on their way to one consumer, or wait there; at
-    /// least 1.
+    /// On a consumer: the largest number of items of each producer that are on their way to this rank, or
+    /// wait here. On all ranks at least 1.
     std::size_t capacity = 8;
     bool puts = true;            ///< this rank is a producer
     bool gets = true;            ///< this rank is a consumer
@@ -77,7 +77,7 @@ struct channel_balance {
 /// Order:    items from one producer to one consumer arrive in the order of their puts.
 /// Copies:   none: MPI reads and writes the memory of the items. See `wire` for what can be an item.
 /// Suspends, resumes, threads: as `weir::channel`.
-/// Errors:   as `weir::channel`; `std::length_error` for an item of more than 2 GiB; `rank_failed` after the
+/// Errors:   as `weir::channel`; `std::length_error` for an item of 2 GiB or more; `rank_failed` after the
 ///           failure of a rank. An error of MPI in a channel is a failure of the rank.
 /// Lifetime: outlives its operations; the world outlives the channel. The destructor closes and cancels, and
 ///           blocks until all producers have closed, and all consumers have received what was sent; but if an
@@ -189,7 +189,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     /// and by the destructor if an exception destroys the channel. Threads: any.
     using base::abandon;
     /// This rank gets no more: items here and on their way to this rank are destroyed, and counted as
-    /// returned. When all consumers have cancelled, puts fail. Threads: any.
+    /// returned. When all consumers have cancelled, puts return false. Threads: any.
     void cancel() noexcept {
         this->in.cancel();
         this->leave();

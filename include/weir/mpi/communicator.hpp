@@ -58,9 +58,9 @@ struct received {
 ///           other. Independent coroutines need a communicator each: `split`, `duplicate`.
 /// Suspends: unless the operation is complete at once. Resumes: on the coroutine's executor, by a post.
 /// Errors:   `error` if MPI reports one; `rank_failed` after the failure of a rank; `std::logic_error` after
-///           the end of the world. In the function of a stage, a stop of the run ends a receive or a probe by
-///           `stopped`; other operations can't be ended early. If a coroutine is destroyed while it waits,
-///           the destructor blocks until MPI has finished with the memory.
+///           the end of the world, or without ranks. A stop or time limit of the stage ends a receive or a probe
+///           by `stopped`; other operations can't be ended early. Destroying a coroutine that waits blocks until
+///           MPI has finished with the memory.
 /// Threads:  any, at all levels of MPI from MPI_THREAD_FUNNELED on: see `world`.
 /// Lifetime: a value; copies share a communicator of MPI. The world outlives the operations.
 /// Cost:     no allocation, but by the operations that return a `task`.
@@ -168,7 +168,8 @@ class communicator {
     }
 
     /// Sends elements to a rank. \returns awaitable of void: the memory may be used again.
-    /// Errors: `std::invalid_argument`: no such rank, negative tag; `std::length_error`: 2^31 or more.
+    /// Errors: `std::invalid_argument`: no such rank, negative tag; `std::length_error`: 2^31 numbers or
+    ///         bytes.
     template <class T>
     [[nodiscard("co_await this, or nothing is done")]] auto send(std::span<const T> what, int to,
                                                                  int tag = 0) const {
@@ -217,7 +218,7 @@ class communicator {
     }
 
     /// Collective: joins the elements of all ranks, place by place; on each rank the result replaces `both`.
-    /// \returns awaitable of void: `both` has the result. Errors: `std::length_error` for 2^31 numbers.
+    /// \returns awaitable of void: `both` has the result. Errors: `std::length_error`: 2^31 numbers or more.
     template <detail::number T>
     [[nodiscard("co_await this, or nothing is done")]] auto all_reduce(std::span<T> both,
                                                                        reduction how) const {

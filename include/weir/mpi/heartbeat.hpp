@@ -22,7 +22,7 @@
 
 namespace weir::mpi {
 
-/// How the ranks watch each other.
+/// How the ranks watch each other. With a `heartbeat` of 0, silent ranks are not found.
 struct failure_options {
     duration heartbeat = std::chrono::seconds(1);    ///< interval of messages to the next rank; 0: none
     duration dead_after = std::chrono::seconds(30);  ///< a rank that is not heard of for this long has failed
@@ -37,7 +37,8 @@ namespace detail {
 // operations end with `rank_failed`. When all ranks have left their work, or the grace is over, the lowest
 // rank that has not failed calls MPI_Abort. The others call MPI_Abort after twice the grace.
 //
-// All but the constructor and `leave` are called under the reactor's lock, on a thread that may call MPI.
+// All but the constructor and `leave` are called under the reactor's lock. A function that calls MPI is
+// called on a thread that may do so.
 class heartbeat final : public periodic_work {
     enum tags : int { beat, failure, left };
 
@@ -51,8 +52,8 @@ class heartbeat final : public periodic_work {
     }
     ~heartbeat() = default;
 
-    // Tells all other ranks that `rank` has failed: this rank, or the rank before it. After a failure that is
-    // known already, does nothing.
+    // Tells all other ranks that `rank` has failed, this rank or the rank before it, and gives up all
+    // operations here. If a failure is known already, does nothing.
     void fail(int rank, const std::string& why) {
         if (loop_.failure() != nullptr) return;
         prepare(rank, why);

@@ -98,9 +98,9 @@ class item_link : public link {
     }
     // Whether an exception destroys this object.
     bool is_unwinding() const noexcept { return std::uncaught_exceptions() > exceptions_; }
-    // This rank has failed, unless all is sent and received, or no other rank could wait for it. The thread
-    // that catches the exception says the reason: see `world::run`. If none does, the others hear of the
-    // failure after a second.
+    // This rank has failed, unless all is sent and received, or there is no other rank. The thread that
+    // catches the exception tells the others the reason: see `world::run`. If no thread does, they hear of
+    // the failure after a second.
     void give_up_rank() noexcept {
         if (num_ranks() == 1) return;
         loop().locked([this]() noexcept {

@@ -71,7 +71,7 @@ class link : operation {
     // Any thread: makes this link send soon. Called when an item was put, when the channel was closed or
     // cancelled, and when enough items were got to return credit.
     void kick() noexcept {
-        // acq_rel; pairs with kick_operation::begin()
+        // acq_rel; pairs with kick_operation::begin(), which sees what this thread has written
         if (kick_.is_queued.exchange(true, std::memory_order_acq_rel)) return;
         underway_.fetch_add(1, std::memory_order_relaxed);  // ordered by the queue of the reactor
         loop_->call(kick_);
@@ -100,7 +100,7 @@ class link : operation {
         std::int64_t wire = 0, credit_wait = 0;
     };
 
-    // Of the derived class. `all_have_ended`: `receive` was called for the last item of each producer.
+    // Called under the reactor's lock. `all_have_ended`: `receive` was called for each producer's last item.
     // `all_have_gone`: no consumer gets items any more. `failed`: nothing is sent or received any more.
     virtual bool send_next(int to) noexcept = 0;  // returns whether there was an item
     virtual bool has_items() noexcept = 0;
@@ -152,7 +152,7 @@ class link : operation {
     // Called after a failure, under the lock: the notes stay for the rest of the process, as MPI may still
     // send them.
     void keep_notes() { leak(std::move(peers_)); }
-    // For how many items there has to be room; at least 1.
+    // The number of items for which this rank needs room; at least 1.
     std::size_t room() const noexcept {
         return weir::detail::larger(capacity_ * producers_.size(), std::size_t{1});
     }

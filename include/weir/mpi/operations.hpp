@@ -24,7 +24,8 @@ class operation {
     operation& operator=(const operation&) = delete;
 
     // Begins the operation; returns MPI's code. Sets `request` if there is an end to wait for. If `request`
-    // is not set, but `again` is, the function is called again at each poll.
+    // is not set, but `again` is, the function is called again at each poll. If neither is set, the operation
+    // is over.
     virtual int begin(MPI_Request& request, bool& again) noexcept = 0;
     // Called once, when the operation is over, under the reactor's lock. The object may be gone when ended()
     // returns.
@@ -99,7 +100,7 @@ class operations {
     }
 
     // Cancels the operations that are marked by `must_cancel_`. Returns whether any has ended. relaxed: the
-    // reactor has seen the flag that is set behind the marks
+    // reactor has seen `cancels_`, which is set after the marks
     bool cancel_marked() noexcept {
         has_failed_to_cancel_ = false;
         for (std::size_t i = 0; i < owners_.size(); ++i) {

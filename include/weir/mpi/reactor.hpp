@@ -41,7 +41,7 @@ class periodic_work {
   public:
     // Called under the reactor's lock. Returns when the next call is due, in ns of the platform's clock.
     virtual std::int64_t tick(std::int64_t now) noexcept = 0;
-    // Tell all ranks that this one can't go on: at once, or when the reason is known (heartbeat::abandon).
+    // Tell all ranks that this one can't go on: `fail_here` at once, `abandon` when the reason is known.
     // Called under the reactor's lock.
     virtual void fail_here(const std::string& why) = 0;
     virtual void abandon() = 0;
@@ -134,7 +134,7 @@ class reactor final : public weir::detail::polled_source {
         next_period_ = 0;
         is_failed_.store(true, std::memory_order_release);  // pairs with failure()
     }
-    // This rank can't go on: tells all ranks, at once or when the reason is known. Under the lock.
+    // Under the lock: this rank can't go on. `report` tells all ranks at once, `abandon` with the reason.
     void report(const std::string& why) {
         if (periodic_ != nullptr) periodic_->fail_here(why);
     }

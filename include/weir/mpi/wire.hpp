@@ -72,7 +72,7 @@ std::span<std::byte> bytes_of(S& item) noexcept {
     }
 }
 
-// Makes room for so many bytes in a container; other items have one size. Errors: those of `resize`.
+// Resizes a container to `bytes` bytes; other items have one size. Errors: those of `resize`.
 template <sent_as_it_is S>
 void make_room(S& item, std::size_t bytes) {
     if constexpr (sizable<S>) item.resize(bytes / sizeof(typename S::value_type));

@@ -219,8 +219,7 @@ class only_one {
 
 }  // namespace detail
 
-/// MPI in this process: the constructor initialises MPI, the destructor finalises MPI. Also the communicator
-/// of all ranks.
+/// MPI in this process, from the constructor to the destructor. Also the communicator of all ranks.
 ///
 ///     int main() {
 ///         weir::mpi::world all;
@@ -242,8 +241,9 @@ class only_one {
 ///           next rank, which tells the others. When all worlds are destroyed, or after
 ///           `failure_options::grace`, MPI_Abort ends the job with a status. MPI 3 has no way to continue
 ///           without the failed rank: restart the job from its last checkpoint.
-/// Errors:   `std::logic_error` for a second world in the process, after the end of MPI, or if MPI grants too
-///           low a level of threads; `std::bad_alloc`; `std::system_error` if no thread can be started.
+/// Errors:   `std::logic_error` for a second world, after the end of MPI, if MPI grants too low a level of
+///           threads, or a call of MPI fails; `std::bad_alloc`; `std::system_error` if no thread can be
+///           started.
 /// Lifetime: everything that sends or receives ends before the world. The destructor waits for all ranks.
 /// Cost:     a thread. Whoever polls does so for 200 us after each event without a pause, then less and less
 ///           often: see `polling_options`. At rest 0.2 % of a core, 0.8 % while a coroutine waits.
