@@ -58,9 +58,9 @@ struct received {
 ///           other. Independent coroutines need a communicator each: `split`, `duplicate`.
 /// Suspends: unless the operation is complete at once. Resumes: on the coroutine's executor, by a post.
 /// Errors:   `error` if MPI reports one; `rank_failed` after the failure of a rank; `std::logic_error` after
-///           the end of the world, or without ranks. A stop or time limit of the stage ends a receive or a probe
-///           by `stopped`; other operations can't be ended early. Destroying a coroutine that waits blocks until
-///           MPI has finished with the memory.
+///           the end of the world, or without ranks. In a stage, a stop or time limit ends a receive or a
+///           probe by `stopped`; other operations end by themselves only. The destruction of a coroutine that
+///           waits blocks until MPI has finished with the memory.
 /// Threads:  any, at all levels of MPI from MPI_THREAD_FUNNELED on: see `world`.
 /// Lifetime: a value; copies share a communicator of MPI. The world outlives the operations.
 /// Cost:     no allocation, but by the operations that return a `task`.
@@ -168,7 +168,7 @@ class communicator {
     }
 
     /// Sends elements to a rank. \returns awaitable of void: the memory may be used again.
-    /// Errors: `std::invalid_argument`: no such rank, negative tag; `std::length_error`: 2^31 numbers or
+    /// Errors: `std::invalid_argument`: no such rank, tag below 0; `std::length_error`: 2^31 numbers or
     ///         bytes.
     template <class T>
     [[nodiscard("co_await this, or nothing is done")]] auto send(std::span<const T> what, int to,
@@ -201,7 +201,7 @@ class communicator {
     }
 
     /// Waits for a message, and leaves it where it is.
-    /// \returns awaitable of `received`, whose count is in bytes. Another receive may take the message first.
+    /// \returns awaitable of `received`. Another receive may take the message first.
     [[nodiscard("co_await this, or nothing is done")]] auto probe(int from = any_rank,
                                                                   int tag = any_tag) const {
         return look(from, tag, {}, found<std::byte>);
