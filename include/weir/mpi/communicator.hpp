@@ -168,8 +168,7 @@ class communicator {
     }
 
     /// Sends elements to a rank. \returns awaitable of void: the memory may be used again.
-    /// Errors: `std::invalid_argument`: no such rank, tag below 0; `std::length_error`: 2^31 numbers or
-    ///         bytes.
+    /// Errors: `std::invalid_argument`: no such rank, tag below 0; `std::length_error`: 2^31 numbers or bytes
     template <class T>
     [[nodiscard("co_await this, or nothing is done")]] auto send(std::span<const T> what, int to,
                                                                  int tag = 0) const {
