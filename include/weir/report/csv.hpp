@@ -81,8 +81,8 @@ inline void add_cells(cell_row& row, const std::string& column, duration d) {
 }
 // All indices in one cell: `0 2`.
 void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places);
-// The 50th, 90th and 99th percentile, empty if unknown, and the maximum. Not the count and the sum: the
-// statistics that contain the histogram have members for them.
+// The 50th, 90th and 99th percentile, empty if unknown, and the maximum. Not the count and the sum, which are
+// other members of the same statistics.
 void add_cells(cell_row& row, const std::string& column, const histogram& h);
 // The cells of all members of the object. Their columns are named `column` and the member: `machine_host`;
 // with an empty `column`, as the member.

@@ -31,8 +31,8 @@ namespace weir {
 ///     server.on("/debug/runs", [] { return weir::explain_all_runs(); });
 ///
 /// `report/README.md` shows such a text. The verdict, a sentence on what limits the rate of the run, is
-/// `brief_verdict(run.stats())`. If there is none, `explain` makes the verdict. If that would take more than
-/// about a second, `explain` simulates fewer items, or the states of the slots alone decide. "working for 97
+/// `brief_verdict(run.stats())`. If there is none, `explain` makes the verdict. If `explain` would take more
+/// than about a second, fewer items are simulated, or the states of the slots alone decide. "working for 97
 /// ms" is the time of several items if the slot did not wait between them. Runs that measure nothing
 /// (`unmeasured`) have neither times of slots nor a verdict. Runs on virtual time are not shown.
 ///

@@ -91,7 +91,7 @@ WEIR_INLINE present_runs::present_runs() {
         outside_ += lines.text();
     }
     if (!outside_.empty()) outside_ = "outside of runs:" + outside_ + "\n";
-    waiting_slots_.clear();  // the slots may be destroyed from here on
+    waiting_slots_.clear();  // the slots may be destroyed after the constructor
     other_waiters_.clear();
 }
 

@@ -190,7 +190,7 @@ struct plot {
     std::vector<double> at;  // the times of the lines' points, in the unit of the x axis
     std::vector<plot_line> lines;
 
-    // The size of a plot, and the area of its lines, in SVG units. Whole units are fine enough.
+    // The size of a plot, and the area of its lines, in whole SVG units.
     static constexpr long width = 1440;
     static constexpr long height = 760;
     static constexpr long left = 170;

@@ -57,7 +57,7 @@ struct rank_stats {
 ///     auto words = layout.pack(run.stats(), rank);                  // on each rank
 ///     const weir::rank_stats of_all = layout.unpack(sum_of_words);  // on the rank that has the sum
 ///
-/// Threads: its functions can be called at the same time. Cost: a vector has 10 KiB for each stage of the
+/// Threads: several may call its functions at once. Cost: a vector has 10 KiB for each stage of the
 /// job, 20 KiB for each queue, and about 0.3 KiB for each stage and queue on each rank.
 class rank_layout {
   public:
@@ -195,8 +195,8 @@ void put_words(word_list& out, const T& value) {
     }
 }
 
-// Reads what `put_words` has written, into an object with vectors of the same lengths, and moves `from`
-// behind it.
+// Reads the words of `put_words` into an object with vectors of the same lengths, and moves `from` behind
+// these words.
 template <class T>
 void get_words(const std::uint64_t*& from, T& value) {
     if constexpr (std::same_as<T, bool>) {
@@ -225,7 +225,7 @@ inline void put_histogram(std::uint64_t* to, const histogram& h) {
     for (const histogram_bucket& b : h.buckets()) to[log_linear::bucket_of(b.least.count())] = b.count;
 }
 
-// Reads what `put_histogram` has written, and moves `from` behind it. `max` is not among the words, because a
+// Reads the words of `put_histogram`, and moves `from` behind these. `max` is not among the words, because a
 // sum can't find a maximum.
 inline histogram get_histogram(const std::uint64_t*& from, duration max) {
     const std::uint64_t count = *from++;
@@ -238,7 +238,7 @@ inline histogram get_histogram(const std::uint64_t*& from, duration max) {
     return histogram::of(buckets, count, sum, max);
 }
 
-// Copies each member to the member of the same name, if both classes have one and it can be assigned.
+// Copies the members whose names are in both classes, and whose values can be assigned.
 template <class From, class To>
 void copy_named(const From& from, To& to) {
     each_field(to, [&from](std::string_view name, auto& member) {

@@ -105,7 +105,7 @@ class text_table {
         std::size_t last;
         std::string name;
 
-        // \returns the width of its columns with `gap` spaces between two. `widths`: those of all columns.
+        // \returns the width of the group's columns with `gap` spaces between two. `widths`: of all columns.
         std::size_t width(const std::vector<std::size_t>& widths, std::size_t gap) const {
             std::size_t width = gap * (last - first);
             for (std::size_t i = first; i <= last; ++i) width += widths[i];

@@ -26,7 +26,7 @@ namespace weir::detail {
 // replaces the latest. Used by one thread at a time.
 class recent_verdict {
   public:
-    // Adds a lap. Returns the latest verdict, which may be of earlier laps; none: there was none yet.
+    // Adds a lap. Returns the latest verdict, which may be of earlier laps; none: no laps had a verdict yet.
     const std::optional<verdict>& add(const pipeline_stats& lap);
 
   private:
