@@ -229,7 +229,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         add_waiter(w, side::put, now);
     }
 
-    // Whether `w` may be served. If `w` belongs to a choice (as a `select`), claims the choice. False: the
+    // Whether `w` may be served. If `w` belongs to a choice (a `select`), claims the choice. False: the
     // choice was claimed before, by another operation, a stop or the time limit; `w` has left the line.
     bool claim_waiter(waiter& w, side line) noexcept {
         if (w.choice == nullptr || w.choice->claim(&w)) return true;

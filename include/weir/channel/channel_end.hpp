@@ -44,7 +44,7 @@ WEIR_ALWAYS_INLINE bool needs_suspend(bool puts, std::uint64_t count, const slot
     return Policy::statistics && measured != nullptr && measured->needs_slow_path();
 }
 
-// The state of a channel with numbered puts, as for a stage that preserves the order of its input: item `n`
+// The state of a channel with numbered puts, for a stage that preserves the order of its input: item `n`
 // goes in after item `n - 1`. An item is early if a put with a lower number is missing. An early item is
 // stored in the ring of the channel, where no get sees the item yet; its index in the ring is the next free
 // index plus `number - next()`. When its turn has come, the item becomes visible to gets in its place. A

@@ -31,7 +31,7 @@ concept sized_container = requires(const T& t) {
     std::end(t);
 };
 
-// The element type of a container, by its iterator. `*it` alone may give a proxy, as that of
+// The element type of a container, by its iterator. `*it` alone may give a proxy, such as that of
 // std::vector<bool>.
 template <class Iterator>
 struct element_at {
@@ -58,7 +58,7 @@ concept has_size = std::is_object_v<T> && !std::is_array_v<T> && requires { size
 ///
 /// By default: for a range with `std::size`, the sum over its elements; for a `unique_ptr` or `shared_ptr` to
 /// one object, that of the object; for an optional, pair or tuple, the sum over its parts; else `sizeof(T)`.
-/// A null pointer and an empty optional count 0. A range of its own type, as a tree, counts `sizeof(T)`.
+/// A null pointer and an empty optional count 0. A range of its own type, such as a tree, counts `sizeof(T)`.
 ///
 /// `of` is called under the lock of the queue, also more than once, when the item goes in, waits to go in, or
 /// comes out. It returns the same number each time, does not throw, and does not use the queue.
@@ -72,7 +72,7 @@ struct item_size {
         if constexpr (detail::sized_container<T>) {
             using element = typename detail::element_at<decltype(std::begin(item))>::type;
             if constexpr (std::is_same_v<element, T>) {
-                return sizeof(T);  // a range of itself, as a tree: the recursion would not end
+                return sizeof(T);  // a range of itself, such as a tree: the recursion would not end
             } else if constexpr (std::is_trivially_copyable_v<element> && !detail::sized_container<element> &&
                                  requires { item_size<element>::by_default; }) {
                 return static_cast<std::size_t>(std::size(item)) * sizeof(element);

@@ -221,9 +221,9 @@ struct batch_slots_stage : stage_base {
 
 }  // namespace detail
 
-/// Makes batches without a copy: several slots write their items into places of one block of memory, as
-/// decoded images into page-locked memory from which a GPU copies. Replaces a `pipe`, an `aggregate` and a
-/// function that collates.
+/// Makes batches without a copy: several slots (workers) write their items into places of one block of
+/// memory, for example decoded images into page-locked memory from which a GPU copies. Replaces a `pipe`, an
+/// `aggregate` and a function that collates.
 ///
 ///     weir::block_pool blocks(64 * pixels, 6);
 ///     const auto decode = [](const file& f, std::span<std::uint8_t> place) { f.decode(place); };

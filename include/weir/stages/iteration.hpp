@@ -263,8 +263,8 @@ struct iteration_of : State {
     std::exception_ptr error;
     D* to_put;  // the result to put when the turn of the item has come
     context_type* context;
-    std::int64_t began;  // when the task began, or continued after its last result
-    std::int64_t spent;  // time spent on the task so far, in nanoseconds
+    std::int64_t began;  // when the task began, or continued after its previous result; in ns
+    std::int64_t spent;  // time spent on the task so far, in ns
     worker_step next;
     task_end task;
     bool has_work;          // the result of `stage_kind::has_work` before the work

@@ -32,7 +32,7 @@ struct no_wait : std::suspend_never {
 };
 
 // The base of a stage kind. A kind has the state that all slots of a stage share; the `stage_worker` of each
-// slot calls its functions. `C`: the item type of the queue before the stage, or `nothing`, as for a source;
+// slot calls its functions. `C`: the item type of the queue before the stage, or `nothing`, for a source;
 // `D`: the item type of the queue behind the stage. A kind has to declare two members:
 //     using iteration = typename base::template iteration_with<State>;   with the kind's state for an item
 //     D* next_result(iteration& it) noexcept;   returns the next result, valid until it is put, or null
@@ -86,7 +86,7 @@ class stage_kind : public running_stage<Policy> {
     // For a kind that gathers parts: whether all parts of the item have come.
     bool completes_item(auto& /*it*/, input& /*from*/) noexcept { return true; }
     // Whether there is an item to work on. Default: an item was taken that is no mark, or the kind has no
-    // input, as a source.
+    // input, such as a source.
     bool has_work(const auto& it) const noexcept {
         return !it.place.mark && (it.item != nullptr || !has_input);
     }

@@ -84,7 +84,7 @@ class no_intake : public std::suspend_never {
     bool was_recalled() const noexcept { return false; }
 };
 
-// Takes an item by a task. For example, the task takes an item from each of several queues.
+// Takes an item by a task, for example a task that takes an item from each of several queues.
 class task_intake {
     using awaiter = decltype(detail::get_awaiter(std::declval<task<bool>>()));
 
