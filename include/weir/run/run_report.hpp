@@ -86,7 +86,7 @@ struct stage_figures {
     std::size_t num_slots = 0;
     std::uint64_t given = 0;    // items put into the queues before the stage
     std::uint64_t taken = 0;    // items got from these queues
-    std::uint64_t results = 0;  // items put into the queues behind the stage
+    std::uint64_t results = 0;  // items put into the queues behind the stage, also before their turn
     std::uint64_t num_tasks = 0;
     std::uint64_t num_failures = 0;
     duration task_time{};  // of successful tasks
