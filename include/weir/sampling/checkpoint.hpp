@@ -43,8 +43,8 @@ enum class draw_order : std::uint8_t {
     weighted     ///< at random by weight, with repetition
 };
 
-/// The parameters of a sequence of draws. They determine the index at each position, which is the same for
-/// all ranks.
+/// The parameters of a sequence of draws. Sequences with equal parameters have the same index at each
+/// position, on all ranks.
 struct draw_sequence {
     draw_order order = draw_order::permuted;  ///< of the indices in an epoch
     /// A checksum of the weights. Without weights: 0 if the number of indices is `size`, else a checksum of

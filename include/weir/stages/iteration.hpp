@@ -131,7 +131,7 @@ enum class worker_step : std::uint8_t {
     skip,          // the item has no result: puts null, so that results of later items can enter the queue
     admission,     // until the run lets the slot begin
     byte_budget,   // until the queues of the run hold fewer bytes
-    turn,          // until the stage lets the item leave, or work
+    turn,          // until the turn of the item has come
     work,          // for the awaitable that `work` has returned
     time_limit,    // until the timer of the task is cancelled
     fetch_result,  // for the next result of an asynchronous generator
