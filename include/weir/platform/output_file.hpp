@@ -6,7 +6,7 @@
 #include <weir/platform/numbers.hpp>
 #include <weir/platform/system_files.hpp>
 
-#include <cerrno>        // for errno
+#include <cerrno>        // for EBUSY, errno
 #include <cstdint>       // for std::int64_t
 #include <string>        // for std::string
 #include <string_view>   // for std::string_view
@@ -59,7 +59,11 @@ class output_file {
     explicit output_file(std::string path) : path_(std::move(path)) {}
 
     static void replace(const std::string& path, std::string_view text, bool durably);
-    void open(const std::string& path, bool anew);
+    void open(const std::string& path);
+    // Opens the file that is to replace `target`. Returns its path: `target` and `.new`, or `.new1` and so on
+    // if other writers have the files before open. A lock marks a file as open, so that a file left by a
+    // killed process is used again.
+    std::string open_beside(const std::string& target);
     [[noreturn]] void fail() const { throw std::system_error(errno, std::generic_category(), path_); }
 
     void cut_to_whole_lines();

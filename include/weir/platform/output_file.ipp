@@ -15,7 +15,7 @@ namespace weir::detail {
 
 WEIR_INLINE output_file output_file::at_end_of(std::string path) {
     output_file file(std::move(path));
-    file.open(file.path_, false);
+    file.open(file.path_);
     return file;
 }
 
@@ -28,23 +28,34 @@ WEIR_INLINE output_file output_file::append_to(std::string path) {
 WEIR_INLINE void output_file::replace(const std::string& path, std::string_view text, bool durably) {
     output_file file(path);
     if (is_device(path.c_str())) {
-        file.open(path, false);
+        file.open(path);
         return file.write(text);
     }
     const std::string target = behind_links(path);
-    const std::string other = target + ".new";
-    file.open(other, true);
+    const std::string other = file.open_beside(target);
     try {
+        file.cut(0);
         copy_permissions(target.c_str(), file.file_);
         file.write(text);
         if (durably && sync_output(file.file_) != 0) file.fail();
-        file.close();
-        if (rename_output(other.c_str(), target.c_str()) != 0) file.fail();
-        if (durably) sync_folder_of(target.c_str());
     } catch (...) {
-        remove_output(other.c_str());
+        remove_output(std::exchange(file.file_, -1), other.c_str());
         throw;
     }
+    if (!rename_output(std::exchange(file.file_, -1), other.c_str(), target.c_str())) file.fail();
+    if (durably) sync_folder_of(target.c_str());
+}
+
+WEIR_INLINE std::string output_file::open_beside(const std::string& target) {
+    constexpr int most_writers = 100;
+    for (int n = 0; n < most_writers; ++n) {
+        std::string other = target + ".new" + (n == 0 ? "" : std::to_string(n));
+        open(other);
+        if (try_lock_output(file_, other.c_str())) return other;
+        close();
+    }
+    errno = EBUSY;
+    fail();
 }
 
 WEIR_INLINE void output_file::cut(std::int64_t size) {
@@ -64,8 +75,8 @@ WEIR_INLINE void output_file::close() noexcept {
     if (file_ >= 0) close_output(std::exchange(file_, -1));
 }
 
-WEIR_INLINE void output_file::open(const std::string& path, bool anew) {
-    file_ = open_output(path.c_str(), anew);
+WEIR_INLINE void output_file::open(const std::string& path) {
+    file_ = open_output(path.c_str());
     if (file_ < 0) fail();
 }
 
@@ -122,13 +133,21 @@ WEIR_INLINE bool parts_file::begins_with_head(std::int64_t size) const {
 }
 
 WEIR_INLINE void parts_file::cut_to_whole_parts(std::int64_t size) {
+    constexpr std::int64_t block = 1 << 16;
     const auto floor = static_cast<std::int64_t>(head_.size());
     const auto length = static_cast<std::int64_t>(end_.size());
-    std::int64_t end = size;
-    for (std::string last(end_.size(), '\0'); end > floor; --end) {
-        const std::int64_t n = read_of_file(file_.path().c_str(), end - length, last.data(), last.size());
-        if (n != length) return;
-        if (last == end_) break;
+    std::int64_t end = size;  // no part ends behind this place
+    for (std::string text; end > floor;) {
+        const std::int64_t from = larger(floor, end - length - block);
+        text.resize(static_cast<std::size_t>(end - from));
+        const std::int64_t n = read_of_file(file_.path().c_str(), from, text.data(), text.size());
+        if (n != end - from) return;
+        const std::size_t last = text.rfind(end_);
+        const bool found = last != std::string::npos;
+        end = found           ? from + static_cast<std::int64_t>(last) + length
+              : from == floor ? floor
+                              : from + length - 1;
+        if (found) break;
     }
     if (end != size) file_.cut(end);
 }

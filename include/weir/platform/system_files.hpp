@@ -38,9 +38,7 @@ struct terminal_size {
 
 // Like POSIX write(), but a pipe without a reader only gives EPIPE; SIGPIPE would end the program.
 inline std::int64_t write_output(int file, const char* from, std::size_t size) noexcept {
-    sigset_t pipe;
-    sigset_t pending;
-    sigset_t before;
+    sigset_t pipe, pending, before;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     sigpending(&pending);
@@ -59,12 +57,11 @@ inline std::int64_t write_output(int file, const char* from, std::size_t size) n
     return n;
 }
 
-// Opens a file for appending, created if it doesn't exist; `anew`: truncated. Returns its descriptor. On
-// failure, the functions for output files return -1 and set errno. A named pipe without a reader is an error:
-// the call does not wait for a reader.
-inline int open_output(const char* path, bool anew) noexcept {
-    const int file =
-        ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | (anew ? O_TRUNC : 0), 0666);
+// Opens a file for appending, created if it doesn't exist. Returns its descriptor. On failure, the functions
+// for output files return -1 and set errno. A named pipe without a reader is an error: the call does not wait
+// for a reader.
+inline int open_output(const char* path) noexcept {
+    const int file = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
     if (file >= 0) ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK);
     return file;
 }
@@ -94,8 +91,14 @@ inline void copy_permissions(const char* path, int file) noexcept {
 inline void close_output(int file) noexcept { ::close(file); }
 inline std::int64_t size_of_output(int file) noexcept { return ::lseek(file, 0, SEEK_END); }
 inline int cut_output(int file, std::int64_t size) noexcept { return ::ftruncate(file, size); }
-inline int rename_output(const char* from, const char* to) noexcept { return std::rename(from, to); }
-inline void remove_output(const char* path) noexcept { std::remove(path); }
+// Close the file, which releases its lock, when its name has changed.
+inline void remove_output(int file, const char* path) noexcept { std::remove(path), ::close(file); }
+inline bool rename_output(int file, const char* from, const char* to) noexcept {
+    const int error = std::rename(from, to) == 0 ? 0 : errno;
+    error == 0 ? static_cast<void>(::close(file)) : remove_output(file, from);
+    errno = error;
+    return error == 0;
+}
 // Waits until the storage has all data that was written.
 inline int sync_output(int file) noexcept { return ::fsync(file); }
 // Waits until the storage has the folder of a file, with the file's name. Errors are ignored: a system that
@@ -117,6 +120,12 @@ inline void lock_output(int file) noexcept {
     }
 }
 inline void unlock_output(int file) noexcept { ::flock(file, LOCK_UN); }
+// False: another call has the file open and locked, or has renamed or removed the file since it was opened.
+inline bool try_lock_output(int file, const char* path) noexcept {
+    struct stat open{}, named{};
+    return (::flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && ::fstat(file, &open) == 0 &&
+           ::stat(path, &named) == 0 && open.st_ino == named.st_ino;
+}
 
 inline bool is_terminal(int file) noexcept { return ::isatty(file) == 1; }
 // Whether the file is a terminal that interprets escape sequences. `type`: the value of TERM.
@@ -185,8 +194,8 @@ inline std::wstring wide(const char* path) {
 }
 
 // An append is not atomic here: several processes that write to one file have to lock it.
-inline int open_output(const char* path, bool anew) {
-    const int how = _O_WRONLY | _O_CREAT | _O_APPEND | _O_BINARY | _O_NOINHERIT | (anew ? _O_TRUNC : 0);
+inline int open_output(const char* path) {
+    constexpr int how = _O_WRONLY | _O_CREAT | _O_APPEND | _O_BINARY | _O_NOINHERIT;
     return _wopen(wide(path).c_str(), how, _S_IREAD | _S_IWRITE);
 }
 inline bool is_device(const char* path) {
@@ -202,13 +211,16 @@ inline std::int64_t size_of_output(int file) noexcept {
     return _fstat64(file, &seen) == 0 && (seen.st_mode & _S_IFMT) == _S_IFREG ? seen.st_size : -1;
 }
 inline int cut_output(int file, std::int64_t size) noexcept { return _chsize_s(file, size) == 0 ? 0 : -1; }
-inline int rename_output(const char* from, const char* to) {
+// Closed first: the system doesn't rename an open file. Fails if another writer opens the file in between.
+inline void remove_output(int file, const char* path) { _close(file), _wremove(wide(path).c_str()); }
+inline bool rename_output(int file, const char* from, const char* to) {
     constexpr unsigned long replace = 1;
-    if (MoveFileExW(wide(from).c_str(), wide(to).c_str(), replace) != 0) return 0;
+    _close(file);
+    const bool renamed = MoveFileExW(wide(from).c_str(), wide(to).c_str(), replace) != 0;
+    if (!renamed) _wremove(wide(from).c_str());
     errno = EACCES;
-    return -1;
+    return renamed;
 }
-inline void remove_output(const char* path) { _wremove(wide(path).c_str()); }
 inline int sync_output(int file) noexcept { return _commit(file); }
 inline void sync_folder_of(const char*) noexcept {}
 
@@ -222,6 +234,12 @@ inline void lock_output(int file) noexcept {
     constexpr unsigned long exclusive = 2;
     lock_place place;
     LockFileEx(handle_of(file), exclusive, 0, 1, 0, reinterpret_cast<_OVERLAPPED*>(&place));
+}
+inline bool try_lock_output(int file, const char*) noexcept {
+    constexpr unsigned long exclusive_at_once = 3;
+    lock_place place;
+    const auto at = reinterpret_cast<_OVERLAPPED*>(&place);
+    return LockFileEx(handle_of(file), exclusive_at_once, 0, 1, 0, at) != 0;
 }
 inline void unlock_output(int file) noexcept {
     lock_place place;
@@ -244,10 +262,7 @@ inline bool takes_output(int) noexcept { return true; }
 // The size of the window, not of the whole buffer.
 inline terminal_size size_of_terminal(int file) noexcept {
     struct {  // a CONSOLE_SCREEN_BUFFER_INFO
-        short size[2], cursor[2];
-        unsigned short attributes;
-        short left, top, right, bottom;
-        short most[2];
+        short size[2], cursor[2], attributes, left, top, right, bottom, most[2];
     } seen{};
     const auto into = reinterpret_cast<_CONSOLE_SCREEN_BUFFER_INFO*>(&seen);
     if (file < 0 || GetConsoleScreenBufferInfo(handle_of(file), into) == 0) return {};

@@ -29,7 +29,8 @@ namespace weir {
 ///
 /// Errors: `std::system_error` with the path; the errors of `to_bytes`. The old content stays.
 /// Cost:   waits for the storage, for 1 to 100 ms; during the call, a second file exists beside it, with the
-///         name of the file and `.new`.
+///         name of the file and `.new`; if several processes save into it at once, also `.new1`, and so on.
+///         After a crash such a file remains, until the next call.
 inline void save_checkpoint(const std::string& path, const checkpoint& done) {
     const std::vector<std::byte> bytes = done.to_bytes();
     const auto* const text = reinterpret_cast<const char*>(bytes.data());

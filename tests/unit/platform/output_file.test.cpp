@@ -3,16 +3,23 @@
 #include "support/catch.hpp"
 #include "support/folder.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #if !defined(_WIN32)
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #endif
 
@@ -80,6 +87,69 @@ TEST_CASE("a file is replaced as a whole, and nothing else is left beside it") {
 }
 
 #if !defined(_WIN32)
+
+TEST_CASE("of several writers that replace one file at once, each replaces all of it") {
+    const files::folder here("weir output_file test");
+    const std::string path = here / "a.json";
+    const auto is_whole = [](const std::string& text) {
+        return text.size() == 100'000 && text.find_first_not_of(text[0]) == std::string::npos;
+    };
+    output_file::replace(path, std::string(100'000, 'z'));
+    std::atomic<int> failed{0}, ended{0};
+    std::vector<std::thread> writers;
+    for (const char letter : {'a', 'b', 'c'}) {
+        writers.emplace_back([&, letter] {
+            for (int i = 0; i < 300; ++i) {
+                if (error_of([&] { output_file::replace(path, std::string(100'000, letter)); }) != "none")
+                    ++failed;
+            }
+            ++ended;
+        });
+    }
+    int cut = 0;
+    while (ended < 3) cut += is_whole(files::text_of(path)) ? 0 : 1;
+    for (std::thread& each : writers) each.join();
+    CHECK(failed == 0);
+    CHECK(cut == 0);
+    CHECK(is_whole(files::text_of(path)));
+    CHECK(std::distance(fs::directory_iterator(here.path), fs::directory_iterator()) == 1);
+}
+
+TEST_CASE("a new content that another writer has open is left alone; one of a killed writer is used again") {
+    const files::folder here("weir output_file test");
+    const std::string path = here / "a.json";
+    put(path + ".new", "of another");
+    const int other = weir::detail::open_output((path + ".new").c_str());
+    REQUIRE(other >= 0);
+    weir::detail::lock_output(other);
+    for (const char* const text : {"first", "second"}) {
+        output_file::replace(path, text);
+        CHECK(files::text_of(path) == text);
+        CHECK(files::text_of(path + ".new") == "of another");
+        CHECK_FALSE(fs::exists(path + ".new1"));
+    }
+    weir::detail::close_output(other);
+    output_file::replace(path, "third");
+    CHECK(files::text_of(path) == "third");
+    CHECK_FALSE(fs::exists(path + ".new"));
+}
+
+TEST_CASE("a new content that can't be written is removed, and the old one stays") {
+    const files::folder here("weir output_file test");
+    const std::string file = here / "a.json";
+    output_file::replace(file, "old");
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit small{10, before.rlim_max};
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    const std::string error = error_of([&] { output_file::replace(file, std::string(1000, 'x')); });
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    CHECK(error.find(file + ": ") == 0);
+    CHECK(files::text_of(file) == "old");
+    CHECK_FALSE(fs::exists(file + ".new"));
+}
 
 TEST_CASE("a file that is replaced keeps its permissions") {
     const files::folder here("weir output_file test");
@@ -199,6 +269,24 @@ TEST_CASE("an incomplete part or first line of a killed process is removed") {
         open_parts(here).write("c\nd.\n");
         CHECK(here.text() == after + "c\nd.\n");
     }
+}
+
+TEST_CASE("the end of the last whole part is found, however long what comes behind is") {
+    const a_path here;
+    for (const std::string begin : {"head\n", "head\na.\n"}) {
+        for (const std::size_t length : {0U, 1U, 2U, 65'532U, 65'533U, 65'534U, 65'535U, 65'536U, 65'537U,
+                                         65'538U, 131'070U, 131'072U}) {
+            CAPTURE(begin, length);
+            here.put(begin + std::string(length, 'x'));
+            open_parts(here).write("b.\n");
+            CHECK(here.text() == begin + "b.\n");
+        }
+    }
+    here.put("head\na.\n" + std::string(8'000'000, 'x'));
+    const auto before = std::chrono::steady_clock::now();
+    open_parts(here).write("b.\n");
+    CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(3));
+    CHECK(here.text() == "head\na.\nb.\n");
 }
 
 TEST_CASE("a file that begins otherwise is refused, and left as it is") {

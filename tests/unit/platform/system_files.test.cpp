@@ -38,7 +38,7 @@ TEST_CASE("a pipe that nobody reads any more is an error, and no signal, now or 
 
 #if !defined(_WIN32)
 TEST_CASE("a full disk is an error") {
-    const int full = d::open_output("/dev/full", false);
+    const int full = d::open_output("/dev/full");
     if (full < 0) return;  // no such device here
     CHECK(d::is_device("/dev/full"));
     errno = 0;
@@ -51,15 +51,15 @@ TEST_CASE("a pipe with a name that nobody reads is not waited for") {
     const auto path = std::filesystem::temp_directory_path() / "weir pipe test";
     std::filesystem::remove(path);
     REQUIRE(mkfifo(path.c_str(), 0600) == 0);
-    CHECK(d::open_output(path.c_str(), false) == -1);
+    CHECK(d::open_output(path.c_str()) == -1);
     CHECK(errno == ENXIO);
     std::filesystem::remove(path);
 }
 
 TEST_CASE("a file that is locked is nobody else's until it is unlocked") {
     const auto path = std::filesystem::temp_directory_path() / "weir lock test";
-    const int one = d::open_output(path.c_str(), true);
-    const int other = d::open_output(path.c_str(), false);
+    const int one = d::open_output(path.c_str());
+    const int other = d::open_output(path.c_str());
     const auto is_free = [other] {
         const bool locked = flock(other, LOCK_EX | LOCK_NB) == 0;
         if (locked) d::unlock_output(other);
@@ -78,8 +78,8 @@ TEST_CASE("a file that is locked is nobody else's until it is unlocked") {
 #else
 TEST_CASE("a file that is locked can be read by others, and is locked by one at a time") {
     const std::string path = (std::filesystem::temp_directory_path() / "weir lock test").string();
-    const int one = d::open_output(path.c_str(), true);
-    const int other = d::open_output(path.c_str(), false);
+    const int one = d::open_output(path.c_str());
+    const int other = d::open_output(path.c_str());
     d::lock_output(one);
     CHECK(d::write_whole(one, "text"));
     char text[8] = {};
@@ -100,7 +100,7 @@ TEST_CASE("a file that is locked can be read by others, and is locked by one at 
 }
 
 TEST_CASE("a device has no size, and is_device is false for a path that doesn't exist") {
-    const int nul = d::open_output("NUL", false);
+    const int nul = d::open_output("NUL");
     CHECK(d::size_of_output(nul) < 0);
     CHECK_FALSE(d::is_terminal(nul));
     CHECK_FALSE(d::draws_on_terminal(nul, "xterm"));
@@ -110,7 +110,7 @@ TEST_CASE("a device has no size, and is_device is false for a path that doesn't 
 
 TEST_CASE("read_of_file reads a part of a file, up to its end, and fails for a missing file") {
     const std::string path = (std::filesystem::temp_directory_path() / "weir read test").string();
-    const int file = d::open_output(path.c_str(), true);
+    const int file = d::open_output(path.c_str());
     CHECK(d::write_whole(file, "one\r\ntwo"));
     CHECK(d::size_of_output(file) == 8);
     char text[8] = {};
@@ -120,9 +120,25 @@ TEST_CASE("read_of_file reads a part of a file, up to its end, and fails for a m
     CHECK(d::read_of_file(path.c_str(), 8, text, 3) == 0);
     CHECK(d::cut_output(file, 4) == 0);
     CHECK(d::size_of_output(file) == 4);
-    d::close_output(file);
-    d::remove_output(path.c_str());
+    d::remove_output(file, path.c_str());
     CHECK(d::read_of_file(path.c_str(), 0, text, 3) < 0);
+}
+
+TEST_CASE("a file is locked at once, unless it is locked elsewhere") {
+    const std::string path = (std::filesystem::temp_directory_path() / "weir try_lock test").string();
+    const int one = d::open_output(path.c_str());
+    const int other = d::open_output(path.c_str());
+    CHECK(d::try_lock_output(one, path.c_str()));
+    CHECK_FALSE(d::try_lock_output(other, path.c_str()));
+    d::close_output(other);
+    CHECK(d::rename_output(one, path.c_str(), (path + "ed").c_str()));
+    const int renamed = d::open_output((path + "ed").c_str());
+    CHECK(d::try_lock_output(renamed, (path + "ed").c_str()));
+#if !defined(_WIN32)
+    CHECK_FALSE(d::try_lock_output(renamed, path.c_str()));
+#endif
+    CHECK_FALSE(d::rename_output(renamed, (path + "ed").c_str(), "/no/such/folder/x"));
+    CHECK_FALSE(std::filesystem::exists(path + "ed"));
 }
 
 TEST_CASE("a file that is no terminal has the default size") {
