@@ -198,9 +198,9 @@ class reactor final : public weir::detail::polled_source {
                                               std::memory_order_relaxed)) {
         }
     }
-    // Makes a thread poll soon: an idle worker of `waits`; but the guard if `waits` is null or polls no
-    // sources, or if only one thread may call MPI. Does nothing without a guard: then only callers of poll()
-    // poll.
+    // Makes a thread poll soon: an idle worker of `waits`; but the reactor's thread if `waits` is null or
+    // polls no sources, or if only one thread may call MPI. Does nothing if no thread calls `run`: then only
+    // callers of poll() poll.
     void tell(executor* waits) noexcept {
         if (!has_guard_) return;
         news_.fetch_add(1, std::memory_order_relaxed);  // published by expect()

@@ -57,7 +57,7 @@ std::string place_behind(const std::source_location& where);
 // nothing, and there may be no memory for one. Errors of the constructors: `std::bad_alloc`.
 class memory_shortage final : public std::bad_alloc {
   public:
-    // A request for more than `many_bytes`, or for at least `many` slots or threads, is large.
+    // A request for more than `many_bytes`, or for at least `many` workers of a stage or threads, is large.
     static constexpr std::size_t many_bytes = std::size_t{1} << 20;
     static constexpr std::size_t many = 100;
 

@@ -22,7 +22,7 @@ struct system_ticks {
                    std::chrono::steady_clock::now().time_since_epoch())
             .count();
     }
-    // Called while another thread calibrates the counter.
+    // Called by a thread that waits while another one calibrates the counter.
     static void rest() noexcept {
         std::atomic<std::uint32_t> word{0};
         futex_wait(word, 0, 25'000);

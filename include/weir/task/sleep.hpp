@@ -178,7 +178,7 @@ class any_delayed_action : detached_task_owner {
         }
 
         any_delayed_action& delayed_;
-        slot* measured_ = nullptr;  // the stage's slot whose function waits; null: none
+        slot* measured_ = nullptr;  // the slot (worker of a stage) whose function waits; null: none
         const end_token* ends_ = nullptr;
     };
     // Awaitable of void: after the await, the action has run or never will. Resumes on the coroutine's

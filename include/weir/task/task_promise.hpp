@@ -219,7 +219,7 @@ class task_promise_base : public pooled_frame {
     void* child_ = nullptr;
     bool child_is_join_ = false;
     awaited awaited_ = awaited::not_yet;
-    bool was_posted_ = false;  // the awaiter was resumed by a post, which its slot has to record
+    bool was_posted_ = false;  // the awaiter was posted: awaiter_resumed() has to record that
 };
 
 // `observed` for a `when_all` or `when_any`. During the await the awaiter's promise points to this object.

@@ -84,7 +84,7 @@ class when_any_join {
         on_end_.reset();  // waits for a callback that runs right now
         return first_;
     }
-    // When the awaiter was posted, by the clock of its slot; 0: not posted, or no slot.
+    // When the awaiter was posted, by the clock of its slot (worker of a stage); 0: not posted, or no slot.
     std::int64_t ready_at() const noexcept { return ready_; }
 
   private:
