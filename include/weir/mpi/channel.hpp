@@ -72,7 +72,7 @@ struct channel_balance {
 ///     while (auto b = batches.blocking_get()) train(*b);       // on other ranks: closed
 ///
 /// Each consumer gives each producer credit for `capacity` items. A producer sends an item to the next
-/// consumer, in turn, that has given credit. Without credit, up to 2 items wait here; then puts wait.
+/// consumer, in turn, that has given credit. Without credit, up to 2 items wait at the producer, then puts.
 ///
 /// Order:    items from one producer to one consumer arrive in the order of their puts.
 /// Copies:   none: MPI reads and writes the memory of the items. See `wire` for what can be an item.
@@ -82,8 +82,8 @@ struct channel_balance {
 /// Lifetime: outlives its operations; the world outlives the channel. The destructor closes and cancels, and
 ///           blocks until all producers have closed, and all consumers have received what was sent; but if an
 ///           exception destroys the channel before that, the rank has failed: see `abandon`.
-/// Cost:     that of two local channels, and of one message for each item. Each `capacity / 2` items a
-///           message returns credit.
+/// Cost:     that of two local channels, and of one message for each item. One message returns the credit of
+///           `capacity / 2` items or more.
 template <class T>
 class channel final : detail::item_link<detail::sent_t<T>> {
     using S = detail::sent_t<T>;

@@ -22,8 +22,9 @@ namespace weir {
 ///
 ///     while (auto x = co_await lines.next()) use(*x);
 ///
-/// Resumes:  the coroutine that awaits `next`: at once if the generator has the same executor and runs on a
-///           thread of an executor, else by a post to the awaiting coroutine's executor.
+/// Resumes:  the coroutine that awaits `next`: at once if the generator yields or ends on a thread of an
+///           executor, and has not moved to another executor by `schedule`; else by a post to the awaiting
+///           coroutine's executor.
 /// Errors:   an exception of the body is rethrown by the current `next`; the generator has ended then.
 /// Threads:  one `next` at a time.
 /// Lifetime: the object owns the coroutine, and may be destroyed between two calls of `next`. Objects to

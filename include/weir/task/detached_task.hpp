@@ -122,7 +122,7 @@ class [[nodiscard]] detached_task {
           public:
             bool await_ready() const noexcept { return false; }
             // Tells the owner that the coroutine has ended. The owner may destroy the coroutine within the
-            // call. The coroutine is never resumed from here.
+            // call. The coroutine is never resumed afterwards.
             void await_suspend(handle h) const noexcept { h.promise().owner->ended(); }
             void await_resume() const noexcept {}
         };

@@ -17,7 +17,7 @@ namespace weir::detail {
 struct frame_slabs::slab {
     block* free = nullptr;     // blocks that were given back
     std::uint32_t used = 0;    // blocks in use
-    std::uint32_t fresh;       // blocks that were never in use; they are the last ones
+    std::uint32_t fresh;       // blocks at the end of the slab that were never in use
     void* first_fresh;         // where the first of these will be
     slab* next = nullptr;      // in the list of slabs with free blocks
     slab* previous = nullptr;  // in the same list

@@ -41,8 +41,8 @@ class joined_task_ref;
 /// The body has a `co_await` or a `co_return`, and no `co_yield`. A task can be moved, but not copied.
 ///
 /// Suspends: the awaiting coroutine, until the task has ended.
-/// Resumes:  at once if the task has the awaiter's executor and ended on a thread of an executor, usually the
-///           same; else by a post to the awaiter's executor, as after `schedule` in the task, or when an
+/// Resumes:  at once if the task ended on a thread of an executor, usually the awaiter's, and has not moved
+///           to another executor by `schedule`; else by a post to the awaiter's executor, as when an
 ///           awaitable of another library resumed the task on a thread of its own.
 /// Errors:   an exception of the body is rethrown by the `co_await`. `std::logic_error` for a task that was
 ///           awaited before or is empty: moved from, or made without a coroutine.

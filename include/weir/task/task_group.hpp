@@ -223,7 +223,7 @@ class task_group final : detail::task_join {
                 count_during_join(-1);
             return here->next(forker);
         }
-        // acq_rel; pairs with itself and with begin_join(): the thread of the last end sees what all tasks
+        // acq_rel; pairs with itself, begin_join() and abandon_join(): the last of them sees what all tasks
         // did
         if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             thread_ != nullptr ? thread_->set() : awaiter_executor_->post(awaiter_);

@@ -163,7 +163,7 @@ class task_promise_base : public pooled_frame {
             parent_->child_ = nullptr;
         }
         if (to == nullptr) return trampoline::transfer(awaiter_);
-        // The last await of the body may have resumed the task on a thread of another executor, or of none.
+        // Unequal: `schedule` has moved the task to another executor. Null: this thread belongs to none.
         if (to == env_.executor) {
             if (const auto next = trampoline::transfer_at_work(awaiter_)) return next;
         }
