@@ -93,7 +93,7 @@ struct transfer_stats {
     duration copying{};                  ///< time of these copies on the device, summed
     std::uint64_t num_handed_over = 0;   ///< copies whose batch a consumer's stream of the device took over
     duration handed_over{};              ///< the part of `copying` for these copies
-    duration exposed{};                  ///< the part of `handed_over` in which this stream was idle
+    duration exposed{};                  ///< part of `handed_over` in which the stream was idle; unknown: all
     std::uint64_t num_block_waits = 0;   ///< waits for a free block of a pool
     duration block_wait{};               ///< the time of these waits, summed over slots
     std::uint64_t num_memory_waits = 0;  ///< waits for memory of the device

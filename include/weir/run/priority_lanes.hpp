@@ -63,8 +63,8 @@ class priority_lanes final : detail::detached_task_owner {
         void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
         time_point now() const noexcept override { return all_.base_->now(); }
         std::size_t parallelism() const noexcept override { return all_.base_->parallelism(); }
-        // Called by a thread that blocks. If a pump (see below) runs on this thread, another pump works in
-        // the place of this pump meanwhile, unless memory lacks.
+        // Called by a thread that blocks. If a pump (see below) runs on this thread, another pump may work in
+        // the place of this pump meanwhile: see `pump_blocks`.
         WEIR_INLINE bool drive(flag& done, time_point limit) override;
 
         bool run_one();

@@ -74,8 +74,9 @@ class trial_shares {
 
     // Returns how many trials are possible with `items` items, beginning with the fewest slots; at least 1.
     std::size_t trials(std::size_t items) const noexcept;
-    // Returns the number of items for one of `n` trials. `items`: all items of the stage, `left` of which are
-    // left. The last trial gets the rest. More items than slots are rounded down to a multiple of the slots.
+    // Returns the number of items for one of `n` trials. `items`: all items of the stage; `left`: the items
+    // that no earlier trial got. The last trial gets the rest. More items than slots are rounded down to a
+    // multiple of the slots.
     std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept;
 
     // How many items the first `n` trials need, so that each slot gets at least four and each trial at least

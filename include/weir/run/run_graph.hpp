@@ -210,8 +210,8 @@ class run_graph : public run_context, public watched_run {
   protected:
     ~run_graph();
 
-    // The statistics up to the time that `until()` returns; `until` is called for each stage, each queue and
-    // each other time. If that time is before the start of the run, all times in the statistics are 0.
+    // The statistics up to the time that `until()` returns; `until` is called for each stage, each queue,
+    // `elapsed` and `idle`. If that time is before the start of the run, all times in the statistics are 0.
     template <class Until>
     pipeline_stats stats_until(Until until) const {
         pipeline_stats s;

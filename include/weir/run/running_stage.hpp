@@ -175,7 +175,7 @@ class running_stage : public worker_set<Policy> {
     failure_counter own_counts_;
     failure_counter& failure_counts_;
     const bool keeps_order_;
-    const bool by_rate_;  // successes are counted only for a rate, as all slots share the counter
+    const bool by_rate_;  // successes are counted only for a rate: one counter for all slots is slow
 };
 
 // A sink only passes items on. So one queue stands for the queue before the sink, the item in the sink's
