@@ -130,7 +130,7 @@ class traversal_slot {
 enum class idle_step : std::uint8_t { search, lead, wait, end };
 
 // A slot that finds no pending item is idle. One idle slot at a time, the leader, takes from the queue before
-// the stage; the others wait until an item is added or the leader has got one. A leader that takes an
+// the stage; the others wait until an item is added or the leader has got an item. A leader that takes an
 // end-of-epoch mark takes nothing more until the mark has left the stage. The stage ends when the queue has
 // ended, all slots are idle and no item is pending: only a slot that is not idle adds items.
 class traversal_rule {
