@@ -84,8 +84,8 @@ class reactor final : public weir::detail::polled_source {
     }
 
     // Begins the operation at once; `ended` may be called within this call. Called under the lock, by `begin`
-    // or `ended` of another operation. `waits`: as for submit(), but not null; told once for all operations
-    // that begin under one lock.
+    // or `ended` of another operation. `waits`: as for submit(), but not null; tell() is called once for all
+    // operations that begin under one lock.
     void begin_here(operation& o, executor& waits) noexcept {
         waits_for_begun_ = &waits;
         static_cast<void>(begin_or_give_up(o));
@@ -134,7 +134,7 @@ class reactor final : public weir::detail::polled_source {
         next_period_ = 0;
         is_failed_.store(true, std::memory_order_release);  // pairs with failure()
     }
-    // Under the lock: this rank can't go on. `report` tells all ranks at once, `abandon` with the reason.
+    // Under the lock: this rank can't go on. Tells all ranks, `report` at once, `abandon` with the reason.
     void report(const std::string& why) {
         if (periodic_ != nullptr) periodic_->fail_here(why);
     }

@@ -87,7 +87,7 @@ decltype(auto) env_of(std::coroutine_handle<Promise> h) noexcept {
 }
 
 // Returns the executor for coroutines that no executor runs. Set before main if the program includes
-// executor/run_loop.hpp, as headers of waits do; else null.
+// executor/run_loop.hpp, which most headers of awaitables include; else null.
 using executor_function = executor& (*)();
 inline constinit executor_function foreign_executor = nullptr;
 

@@ -60,9 +60,9 @@ class output_file {
 
     static void replace(const std::string& path, std::string_view text, bool durably);
     void open(const std::string& path);
-    // Opens the file that is to replace `target`. Returns its path: `target` and `.new`, or `.new1` and so on
-    // if other writers have the files before open. A lock marks a file as open, so that a file left by a
-    // killed process is used again.
+    // Opens and locks the file that is to replace `target`. Returns its path: that of `target` with `.new`
+    // behind, or with `.new1` to `.new99` if other writers have locked the files before. A file that a killed
+    // process has left is not locked, and so is used again.
     std::string open_beside(const std::string& target);
     [[noreturn]] void fail() const { throw std::system_error(errno, std::generic_category(), path_); }
 

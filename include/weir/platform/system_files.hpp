@@ -91,7 +91,8 @@ inline void copy_permissions(const char* path, int file) noexcept {
 inline void close_output(int file) noexcept { ::close(file); }
 inline std::int64_t size_of_output(int file) noexcept { return ::lseek(file, 0, SEEK_END); }
 inline int cut_output(int file, std::int64_t size) noexcept { return ::ftruncate(file, size); }
-// Close the file, which releases its lock, when its name has changed.
+// Remove or rename a file that is open and locked; then close the file, which releases the lock. False: the
+// file couldn't be renamed, and was removed; errno is set.
 inline void remove_output(int file, const char* path) noexcept { std::remove(path), ::close(file); }
 inline bool rename_output(int file, const char* from, const char* to) noexcept {
     const int error = std::rename(from, to) == 0 ? 0 : errno;
@@ -120,7 +121,7 @@ inline void lock_output(int file) noexcept {
     }
 }
 inline void unlock_output(int file) noexcept { ::flock(file, LOCK_UN); }
-// False: another call has the file open and locked, or has renamed or removed the file since it was opened.
+// False: another writer has locked the file, or has renamed or removed the file since it was opened.
 inline bool try_lock_output(int file, const char* path) noexcept {
     struct stat open{}, named{};
     return (::flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && ::fstat(file, &open) == 0 &&
@@ -211,7 +212,8 @@ inline std::int64_t size_of_output(int file) noexcept {
     return _fstat64(file, &seen) == 0 && (seen.st_mode & _S_IFMT) == _S_IFREG ? seen.st_size : -1;
 }
 inline int cut_output(int file, std::int64_t size) noexcept { return _chsize_s(file, size) == 0 ? 0 : -1; }
-// Closed first: the system doesn't rename an open file. Fails if another writer opens the file in between.
+// The file is closed first, as the system doesn't rename an open file. The change of its name fails if
+// another writer opens the file in between.
 inline void remove_output(int file, const char* path) { _close(file), _wremove(wide(path).c_str()); }
 inline bool rename_output(int file, const char* from, const char* to) {
     constexpr unsigned long replace = 1;

@@ -69,7 +69,7 @@ class basic_tick_clock {
             const std::uint64_t ticks = Source::ticks() - l.since;
             if (version_.load(std::memory_order_relaxed) != version) continue;
             if (ticks < span_) return l.at_ticks(ticks);
-            if (0 - ticks < span_) return l.at_ticks(0);  // the counter was read early, or is behind
+            if (0 - ticks < span_) return l.at_ticks(0);  // read out of order, or behind on this core
             if (!try_lock()) return l.at_ticks(span_);
             draw_next();
             unlock();

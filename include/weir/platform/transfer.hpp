@@ -148,9 +148,9 @@ class trampoline {
         settle_joins_here();
     }
 
-    // Stores that the coroutine that runs here works for `owner`, until that coroutine suspends. `owner`: an
-    // address that identifies a stage or a run; null: unknown. No effect on a thread without a trampoline,
-    // where the end of the coroutine would go unnoticed.
+    // Stores that the coroutine that runs here, and those to which it transfers control, work for `owner`.
+    // `owner`: an address that identifies a stage or a run; null: unknown. No effect on a thread without a
+    // trampoline, where the end of the coroutine would go unnoticed.
     WEIR_NOINLINE static void is_work_of(const void* owner) noexcept {
         if (trampoline* const here = of_thread()) here->work_of_ = owner;
     }

@@ -51,7 +51,8 @@ class foreign_awaitable_adapter {
         class final_awaiter {
           public:
             bool await_ready() const noexcept { return false; }
-            // Posts the waiting coroutine, which destroys the adapter. The adapter is never resumed.
+            // Posts the waiting coroutine, which destroys the adapter. The adapter is never resumed
+            // afterwards.
             void await_suspend(std::coroutine_handle<promise_type> h) const noexcept {
                 h.promise().post_awaiter();
             }

@@ -123,7 +123,7 @@ struct when_any_argument {
     using value = typename part::value_type;
 };
 
-// The result of a part that has ended, but not as the first; none if it threw.
+// The result of a part that has ended; empty if it was the first to end, or threw.
 template <class Part>
 std::optional<typename Part::value_type> take_other(Part& part, bool is_first) {
     if (is_first || part.has_exception()) return std::nullopt;
