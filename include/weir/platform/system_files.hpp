@@ -91,8 +91,7 @@ inline void copy_permissions(const char* path, int file) noexcept {
 inline void close_output(int file) noexcept { ::close(file); }
 inline std::int64_t size_of_output(int file) noexcept { return ::lseek(file, 0, SEEK_END); }
 inline int cut_output(int file, std::int64_t size) noexcept { return ::ftruncate(file, size); }
-// Remove or rename a file that is open and locked; then close the file, which releases the lock. False: the
-// file couldn't be renamed, and was removed; errno is set.
+// Remove or rename an open file, then close the file, which releases its lock. False: removed; errno is set.
 inline void remove_output(int file, const char* path) noexcept { std::remove(path), ::close(file); }
 inline bool rename_output(int file, const char* from, const char* to) noexcept {
     const int error = std::rename(from, to) == 0 ? 0 : errno;
@@ -212,8 +211,7 @@ inline std::int64_t size_of_output(int file) noexcept {
     return _fstat64(file, &seen) == 0 && (seen.st_mode & _S_IFMT) == _S_IFREG ? seen.st_size : -1;
 }
 inline int cut_output(int file, std::int64_t size) noexcept { return _chsize_s(file, size) == 0 ? 0 : -1; }
-// The file is closed first, as the system doesn't rename an open file. The change of its name fails if
-// another writer opens the file in between.
+// Close the file first: no open file can be renamed. Fail if another writer opens the file in between.
 inline void remove_output(int file, const char* path) { _close(file), _wremove(wide(path).c_str()); }
 inline bool rename_output(int file, const char* from, const char* to) {
     constexpr unsigned long replace = 1;
