@@ -69,8 +69,7 @@ struct mean_change {
     double freedom = 0;  // degrees of freedom of the t distribution
 
     // The size of the difference in standard errors: the t statistic, converted to the value of a normal
-    // distribution that is exceeded with the same probability. If the t statistic is 1000 or more, as with an
-    // error of 0: 1000, without the conversion.
+    // distribution that is exceeded with the same probability. At most 1000, as with an error of 0.
     // Source: D. L. Wallace, "Bounds on normal approximations to Student's and the chi-square distributions",
     // Annals of Mathematical Statistics 30 (1959).
     double distance() const noexcept;

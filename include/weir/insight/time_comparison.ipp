@@ -76,11 +76,13 @@ WEIR_INLINE time_sample times_of(const recorded_stage& stage) {
 
 WEIR_INLINE double mean_change::distance() const noexcept {
     constexpr double sure = 1e3;
+    constexpr double most = 1e100;  // so that the square is finite
     const double size = larger(difference, -difference);
     if (size <= 0) return 0;
-    if (error * sure <= size) return sure;
-    const double t = size / error;
-    return root(freedom * natural_log(1 + t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3);
+    if (error <= 0) return sure;
+    const double t = smaller(size / error, most);
+    return smaller(sure,
+                   root(freedom * natural_log(1 + t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3));
 }
 
 WEIR_INLINE confidence_interval mean_change::interval() const noexcept {

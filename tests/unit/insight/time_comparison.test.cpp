@@ -122,6 +122,23 @@ TEST_CASE("the change of a mean in standard errors, and its interval") {
     CHECK(change.interval().high == Approx(std::exp(0.5 + 1.972 * std::sqrt(0.02)) - 1).margin(1e-3));
 }
 
+TEST_CASE("the distance grows steadily with the size of a change, and is 1000 at most") {
+    for (const double freedom : {1.0, 5.0, 100.0, 1e9}) {
+        double before = 0;
+        for (double t = 0.5; t < 1e300; t *= t < 2'000 ? 1.01 : 10) {
+            const double distance = mean_change{t, 1, freedom}.distance();
+            CAPTURE(freedom, t);
+            REQUIRE(distance >= before);
+            REQUIRE((distance <= t * 1.001 && distance <= 1'000));
+            before = distance;
+        }
+        CHECK(mean_change{1, 0, freedom}.distance() == 1'000);
+        CHECK(mean_change{1, 5e-324, freedom}.distance() >= before);
+    }
+    CHECK(mean_change{999, 1, 5}.distance() == Approx(7.4).margin(0.1));
+    CHECK(mean_change{1'000, 1, 5}.distance() == Approx(7.4).margin(0.1));
+}
+
 TEST_CASE("a change without any uncertainty is certain, and none is none") {
     CHECK(change_of(uncertain_mean{1, 0, 0}, uncertain_mean{1.1, 0, 0}).distance() > 100);
     CHECK(change_of(uncertain_mean{1, 0, 0}, uncertain_mean{1, 0, 0}).distance() == 0);
