@@ -111,7 +111,7 @@ class merge_rule {
 
     // Smooth weighted round robin (as in nginx): the credit of each input that has turns grows by its weight.
     // The input with the greatest credit has the turn; its credit falls by the sum of these weights. If all
-    // are 0, the first input has the turn.
+    // of these weights are 0, each counts as 1.
     void next_by_weight() noexcept;
 
     // Draws the next turn, with probabilities proportional to the weights of the inputs that have turns; if

@@ -120,15 +120,19 @@ WEIR_INLINE void merge_rule::next_turn() noexcept {
 }
 
 WEIR_INLINE void merge_rule::next_by_weight() noexcept {
-    double all = 0;
-    for (const input& each : inputs_) all += each.has_no_turn ? 0.0 : each.weight;
+    double all = 0, left = 0;
+    for (const input& each : inputs_) {
+        all += each.has_no_turn ? 0.0 : each.weight;
+        left += each.has_no_turn ? 0.0 : 1.0;
+    }
+    const bool are_equal = all <= 0;
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         input& each = inputs_[i];
-        if (each.has_no_turn || (each.weight <= 0 && all > 0)) continue;
-        each.credit += each.weight;
+        if (each.has_no_turn || (each.weight <= 0 && !are_equal)) continue;
+        each.credit += are_equal ? 1 : each.weight;
         if (turn_ == inputs_.size() || each.credit > inputs_[turn_].credit) turn_ = i;
     }
-    if (turn_ != inputs_.size()) inputs_[turn_].credit -= all;
+    if (turn_ != inputs_.size()) inputs_[turn_].credit -= are_equal ? left : all;
 }
 
 WEIR_INLINE void merge_rule::next_by_draw() noexcept {

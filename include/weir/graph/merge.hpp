@@ -37,9 +37,8 @@ struct merge_options {
     merge_order order = merge_order::arrival;
     /// The weights of the inputs, for `merge_order::weighted` and `random`; 0 or more, in any unit. Empty:
     /// all are equal. Inputs of weight 0 have turns only when all others have ended, or have ended the epoch
-    /// (their pass over the data). Then, with `random`, the weights of these inputs are equal; with
-    /// `weighted`, the earliest of them has all turns until it ends. With `random`, a positive weight counts
-    /// as 2^-52 of the greatest weight at least.
+    /// (their pass over the data); the weights of these inputs are then equal. With `random`, a positive
+    /// weight counts as 2^-52 of the greatest weight at least.
     std::vector<double> weights = {};
     /// The seed of `merge_order::random`: equal seeds give equal orders, on every platform and schedule. Each
     /// epoch has another order.

@@ -554,11 +554,12 @@ class World:
                 state["turn"] = min(left, key=lambda i: (i - state["next"]) % len(sources))
                 state["next"] = state["turn"] + 1
                 return
-            those = [i for i in left if weights[i] > 0] or left
-            for i in those:
-                credit[i] += weights[i]
-            state["turn"] = max(those, key=lambda i: (credit[i], -i))
-            credit[state["turn"]] -= sum(weights[i] for i in left)
+            those = [i for i in left if weights[i] > 0]
+            shares = {i: weights[i] for i in those} or {i: 1 for i in left}
+            for i, share in shares.items():
+                credit[i] += share
+            state["turn"] = max(shares, key=lambda i: (credit[i], -i))
+            credit[state["turn"]] -= sum(shares.values())
 
         def settle():
             while state["turn"] is not None and has[state["turn"]] in ("mark", "end"):

@@ -121,7 +121,7 @@ TEST_CASE("weights are spread as evenly as can be") {
     auto with_none = rule_of(merge_order::weighted, {0, 2, 1});
     CHECK(turns(with_none, 3, 6) == "bcbbcb");
     auto none = rule_of(merge_order::weighted, {0, 0});
-    CHECK(turns(none, 2, 3) == "aaa");
+    CHECK(turns(none, 2, 5) == "ababa");
 }
 
 TEST_CASE("the one of weight 0 waits for all others, whatever they had saved when they ended") {
@@ -136,6 +136,19 @@ TEST_CASE("the one of weight 0 waits for all others, whatever they had saved whe
         }
         rule.end(1);
         CHECK(rule.ask(item(0)) == admission::go);
+    }
+}
+
+TEST_CASE("those of weight 0 take turns when all others have ended, and after one of them has ended") {
+    for (int given = 0; given < 12; ++given) {
+        auto rule = rule_of(merge_order::weighted, {0, 1, 0, 10, 0});
+        static_cast<void>(turns(rule, 5, given));
+        rule.end(3);
+        rule.end(1);
+        CHECK(turns(rule, 5, 7) == "aceacea");
+        rule.end(2);
+        const std::string rest = turns(rule, 5, 4);
+        CHECK((rest == "aeae" || rest == "eaea"));
     }
 }
 
