@@ -39,7 +39,7 @@ struct straggler {
 ///          `straggler::lost` is at least 1 %, and the difference to the median is at least five times its
 ///          standard error, plus the time of invocations that the ends of a lap cut. This needs enough
 ///          invocations: with an exponential distribution, for a factor of 1.5, about 400 per rank.
-/// Cost: O(stages x ranks x (ranks x log ranks + buckets of a histogram)).
+/// Cost: O(stages x (ranks x log ranks + buckets of a histogram)).
 [[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
 
 /// Finds stragglers in the laps of a run. In a single lap, a rank can be slow by chance. A straggler is slow
@@ -49,7 +49,7 @@ struct straggler {
 ///     for (const weir::straggler& s : watch.add(layout.unpack(sum))) std::cerr << line_text(s) << '\n';
 ///
 /// Threads: a value, like `int`.
-/// Cost: keeps five laps; `add` is as `stragglers`.
+/// Cost: keeps five laps; `add` costs six times as much as `stragglers`.
 class straggler_watch {
   public:
     /// Adds the next lap. \returns the stragglers of the last five laps, in the order of `stragglers`; none

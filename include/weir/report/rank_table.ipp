@@ -12,11 +12,12 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>
 
-#include <algorithm>  // for std::ranges::count_if, std::ranges::equal, std::ranges::sort
+#include <algorithm>  // for std::ranges::equal, std::ranges::sort
 #include <cmath>      // for std::sqrt
 #include <cstdint>    // for std::int64_t, std::uint64_t
 #include <optional>   // for std::optional
 #include <utility>    // for std::move
+#include <vector>     // for std::vector
 
 namespace weir::detail {
 
@@ -49,10 +50,6 @@ inline std::optional<double> work_of(const rank_stats& stats, const rank_record&
     return static_cast<double>(s.times.run.count()) / calls_of(s) + awaited_by(stats, s, place);
 }
 
-inline rank_spread work_over_ranks(const rank_stats& stats, std::size_t place) {
-    return spread(stats, [&stats, place](const rank_record& r) { return work_of(stats, r, place); });
-}
-
 // The variance of the time of an invocation, over all ranks. If the histogram has no buckets, the times are
 // taken to have an exponential distribution.
 inline double variance_of(const histogram& times) {
@@ -67,17 +64,39 @@ inline double variance_of(const histogram& times) {
     return sum / count;
 }
 
+// A stage on the ranks that have it.
+struct stage_over_ranks {
+    double num_ranks = 0;
+    double work = 0;      // the median of work_of()
+    double awaited = 0;   // the median of awaited_by()
+    double variance = 0;  // of the time of an invocation
+
+    stage_over_ranks(const rank_stats& stats, std::size_t place)
+        : variance(variance_of(stats.all.stages[place].task_times)) {
+        const rank_spread works =
+            spread(stats, [&](const rank_record& r) { return work_of(stats, r, place); });
+        num_ranks = static_cast<double>(works.num_ranks);
+        work = works.median;
+        awaited = spread(stats, [&](const rank_record& r) {
+                      const bool has = work_of(stats, r, place).has_value();
+                      return has ? std::optional(awaited_by(stats, r.stages[place], place)) : std::nullopt;
+                  }).median;
+    }
+};
+
+inline std::vector<stage_over_ranks> stages_over_ranks(const rank_stats& stats) {
+    std::vector<stage_over_ranks> stages;
+    for (std::size_t i = 0; i < stats.all.stages.size(); ++i) stages.emplace_back(stats, i);
+    return stages;
+}
+
 // Compares a rank in one stage with the median of all ranks; the caller decides if this rank is a straggler.
-// `work`: the result of work_of() for the rank; `median`: the median of these results.
+// `work`: the result of work_of() for the rank.
 inline straggler comparison(const rank_stats& stats, std::size_t place, std::size_t rank, double work,
-                            double median) {
+                            const stage_over_ranks& usual) {
     const stage_on_rank& s = stats.ranks[rank].stages[place];
-    const double usual =
-        spread(stats, [&](const rank_record& r) {
-            const bool has = work_of(stats, r, place).has_value();
-            return has ? std::optional(awaited_by(stats, r.stages[place], place)) : std::nullopt;
-        }).median;
-    const bool awaits = awaited_by(stats, s, place) - usual > (work - median) / 2;
+    const double median = usual.work;
+    const bool awaits = awaited_by(stats, s, place) - usual.awaited > (work - median) / 2;
     const slot_state state = awaits ? slot_state::await : slot_state::run;
     return {.rank = rank,
             .stage_index = place,
@@ -91,13 +110,13 @@ inline straggler comparison(const rank_stats& stats, std::size_t place, std::siz
 // one invocation for each slot, divided by the number of invocations: the ends of a lap cut one invocation of
 // each slot, and the time at work includes parts of these. `others`: the number of invocations of the median
 // rank, taken to be the average over all ranks.
-inline bool is_sure(const rank_stats& stats, const straggler& s, double median, double num_ranks) {
-    const stage_stats& all = stats.all.stages[s.stage_index];
-    const double others = larger(static_cast<double>(all.num_tasks) / num_ranks, 1.0);
+inline bool is_sure(const rank_stats& stats, const straggler& s, const stage_over_ranks& usual) {
+    const auto tasks = static_cast<double>(stats.all.stages[s.stage_index].num_tasks);
+    const double others = larger(tasks / usual.num_ranks, 1.0);
     const stage_on_rank& own = stats.ranks[s.rank].stages[s.stage_index];
-    const double error = std::sqrt(variance_of(all.task_times) * (1 / calls_of(own) + 1 / others));
-    const double cut = median * static_cast<double>(own.concurrency) / calls_of(own);
-    return median * (s.ratio - 1) >= 5 * error + cut;
+    const double error = std::sqrt(usual.variance * (1 / calls_of(own) + 1 / others));
+    const double cut = usual.work * static_cast<double>(own.concurrency) / calls_of(own);
+    return usual.work * (s.ratio - 1) >= 5 * error + cut;
 }
 
 // Whether two laps have the same stages and as many ranks.
@@ -199,16 +218,15 @@ WEIR_INLINE std::string line_text(const straggler& s) {
 
 WEIR_INLINE std::vector<straggler> stragglers(const rank_stats& stats) {
     std::vector<straggler> found;
+    const std::vector<detail::stage_over_ranks> usual = detail::stages_over_ranks(stats);
     for (std::size_t rank = 0; rank < stats.ranks.size(); ++rank) {
         std::optional<straggler> worst;
         for (std::size_t i = 0; i < stats.all.stages.size(); ++i) {
             const std::optional<double> own = detail::work_of(stats, stats.ranks[rank], i);
             if (!stats.ranks[rank].reported || !own) continue;
-            const rank_spread work = detail::work_over_ranks(stats, i);
-            straggler s = detail::comparison(stats, i, rank, *own, work.median);
+            straggler s = detail::comparison(stats, i, rank, *own, usual[i]);
             if (s.ratio < detail::slow_factor || s.lost < 0.01 || (worst && s.lost <= worst->lost)) continue;
-            if (detail::is_sure(stats, s, work.median, static_cast<double>(work.num_ranks)))
-                worst = std::move(s);
+            if (detail::is_sure(stats, s, usual[i])) worst = std::move(s);
         }
         if (worst) found.push_back(*std::move(worst));
     }
@@ -224,14 +242,20 @@ WEIR_INLINE std::vector<straggler> straggler_watch::add(const rank_stats& lap) {
     rank_stats sum = laps_.front();
     for (std::size_t i = 1; i < laps_.size(); ++i) detail::add_work(sum, laps_[i]);
     std::vector<straggler> found = weir::stragglers(sum);
-    std::erase_if(found, [this](const straggler& s) {
-        const auto slow = std::ranges::count_if(laps_, [&s](const rank_stats& one) {
-            const std::optional<double> work = detail::work_of(one, one.ranks[s.rank], s.stage_index);
-            return work && *work >= detail::slow_factor * detail::work_over_ranks(one, s.stage_index).median;
-        });
-        return slow < std::ptrdiff_t{slow_laps};
-    });
-    return found;
+    std::vector<std::size_t> slow(found.size());  // in how many of the laps each of them is slow
+    for (const rank_stats& one : laps_) {
+        const std::vector<detail::stage_over_ranks> usual = detail::stages_over_ranks(one);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const std::size_t stage = found[i].stage_index;
+            const std::optional<double> work = detail::work_of(one, one.ranks[found[i].rank], stage);
+            if (work && *work >= detail::slow_factor * usual[stage].work) ++slow[i];
+        }
+    }
+    std::vector<straggler> often;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        if (slow[i] >= slow_laps) often.push_back(std::move(found[i]));
+    }
+    return often;
 }
 
 WEIR_INLINE std::string table_text(const rank_stats& stats) {

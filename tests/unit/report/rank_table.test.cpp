@@ -204,6 +204,25 @@ TEST_CASE("of two ranks, the slower one is the straggler; one rank alone is none
     CHECK(stragglers(weir::merged(job)).empty());
 }
 
+// If the median is computed for each rank, this takes a minute.
+TEST_CASE("the stragglers of a thousand ranks are found at once") {
+    weir::rank_stats all = weir::merged(ranks::job());
+    const auto usual = all.ranks[0];
+    const auto slow = all.ranks[2];
+    all.ranks.assign(1000, usual);
+    all.all.stages[1].num_tasks *= 250;
+    for (std::size_t i = 0; i < 20; ++i) {
+        all.all.stages.push_back(all.all.stages[0]);
+        for (auto& each : all.ranks) each.stages.push_back(usual.stages[0]);
+    }
+    for (std::size_t i = 0; i < all.ranks.size(); i += 4) all.ranks[i].stages[1] = slow.stages[1];
+    CHECK(stragglers(all).size() == 250);
+    weir::straggler_watch watch;
+    CHECK(watch.add(all).empty());
+    CHECK(watch.add(all).empty());
+    CHECK(watch.add(all).size() == 250);
+}
+
 TEST_CASE("a stage that only one rank has makes no straggler") {
     std::vector<pipeline_stats> job = {ranks::rank(10ms), ranks::rank(10ms), ranks::rank(10ms)};
     job[0].stages = {ranks::stage("train", 10, 900ms)};
