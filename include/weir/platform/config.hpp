@@ -4,8 +4,8 @@
 #define WEIR_PLATFORM_CONFIG_HPP
 
 // Required compilers. Each header includes this one first, directly or not (tests/house/house.py checks
-// that), so that a compiler that can't compile weir reports one of these sentences as its first error.
-// Apple's clang has other version numbers: its 15 corresponds to LLVM's 16.
+// that). So a compiler that can't compile weir reports one of these sentences as its first error. Apple's
+// clang has other version numbers: its 15 corresponds to LLVM's 16.
 #if defined(__clang__) && (defined(__apple_build_version__) ? __clang_major__ < 15 : __clang_major__ < 16)
 #error "weir: needs clang 16 or later (Apple's 15): earlier ones have no complete C++20 coroutines"
 #elif defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 11
@@ -78,8 +78,8 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 #endif
 // NOLINTEND(bugprone-macro-parentheses)
 
-// With WEIR_SEPARATE_COMPILATION, for projects of many files, long functions that do not depend on an item
-// type are compiled only in the source file that includes weir/src.hpp, or in CMake's target weir::compiled.
+// WEIR_SEPARATE_COMPILATION is for projects of many files. Long functions that do not depend on an item type
+// are then compiled only in the source file that includes weir/src.hpp, or in CMake's target weir::compiled.
 // A program has exactly one of the two; otherwise the linker reports the name of the function below. Except
 // on Windows, files that are compiled without the macro can be linked as well.
 //

@@ -36,9 +36,9 @@ struct system_ticks {
 // never gives a time before that end, even if the old line was ahead of the steady clock. So the time never
 // goes back, however long a thread is delayed in `now`. The time stays within 100 ns of the steady clock (2
 // us on the first line). The steady clock itself is used from the beginning if the counter is not reliable,
-// or slower than 1 GHz. It is used for good once the counter has gone back, or once line and steady clock
-// differ by more than a millisecond plus 1/1024 of the time since the line's instant: a virtual machine was
-// moved, or suspended.
+// or slower than 1 GHz. The steady clock is also used for good once the counter has gone back, or once line
+// and steady clock differ too much: by more than a millisecond plus 1/1024 of the time since the line's
+// instant. (A virtual machine was moved, or suspended.)
 //
 // Two lines are used alternately, as in the latch of Linux's ktime_get_mono_fast_ns(): a thread that is
 // delayed while it draws the next line doesn't keep others from reading the current one.

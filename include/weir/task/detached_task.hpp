@@ -48,9 +48,10 @@ class detached_task_owner {
     ~detached_task_owner() = default;
 };
 
-// A coroutine that an owner starts, and that calls the owner at its end. This object owns the frame. It may
-// be destroyed before the coroutine's start, after its end, or while the coroutine is suspended in one of the
-// library's own waits on an executor that runs nothing any more (a deadlock).
+// A coroutine that an owner starts, and that calls the owner at its end. This object owns the frame. The
+// object may be destroyed before the coroutine's start and after its end. In a deadlock, when the executor
+// runs nothing any more, it may also be destroyed while the coroutine is suspended in one of the library's
+// own waits.
 template <class T>
 class [[nodiscard]] detached_task {
     using yielded = std::conditional_t<std::is_void_v<T>, std::nullptr_t, T>;

@@ -164,10 +164,10 @@ inline const bool signal_watch::forks_are_known = at_fork_in_child([] { only->fo
 ///
 /// A signal handler of your own must not call `request_stop`, which takes locks.
 ///
-/// The first signal requests the stop, on a thread of the library, and restores the handlers of the object's
-/// signals, except of those that another object waits for. So a second Ctrl-C ends the program as usual. A
-/// signal requests the stop of each object that names the signal. Signals that the program ignores stay
-/// ignored. Signals that all other threads block come to the thread of the library.
+/// The first signal requests the stop, on a thread of the library. The handlers of the object's signals are
+/// then restored, except of signals that another object waits for. So a second Ctrl-C ends the program as
+/// usual. A signal requests the stop of each object that names the signal. Signals that the program ignores
+/// stay ignored. Signals that all other threads block come to the thread of the library.
 ///
 /// Errors:   `std::invalid_argument` for an empty list, for a signal that can't be caught, and for one that
 ///           reports a fault; `std::system_error` if the system has no pipe or thread left.

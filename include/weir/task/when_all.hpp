@@ -163,8 +163,8 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
 ///           library: see `channel`.
 /// Errors:   first all parts end. Then the exception of the first failed part, in the order of the arguments,
 ///           is thrown, and all other exceptions and results are dropped. So a task should keep an item that
-///           must not be dropped, rather than return it. `std::logic_error` if a task was awaited before or
-///           is empty (no part is started then), and for a second await.
+///           must not be dropped, rather than return it. `std::logic_error`, by the await, if a task was
+///           awaited before or is empty (no part is started then), and for a second await.
 /// Threads:  each part may run on any thread of the awaiter's executor.
 /// Lifetime: arguments are moved in. An argument that can't be moved (a sleep, a put, a get) is kept by
 ///           reference: await in the same expression. An awaitable whose result is a reference, which may be
