@@ -174,9 +174,7 @@ class pipeline {
     // Calls `function` with the options of each stage, and of the stages nested in it, such as branches.
     template <class Self, class Function>
     static void each_options(Self& self, Function function) {
-        Row::each(self.stages_, [&](auto& stage) {
-            std::remove_const_t<std::remove_reference_t<decltype(stage)>>::each_options(stage, function);
-        });
+        Row::each_options(self.stages_, function);
     }
 
     // Adds the stages to a run: behind the queue `in`, or behind none if they begin with a source.
@@ -223,31 +221,28 @@ auto make_pipeline(Row&& stages) {
     if constexpr (Row::complete && is_sink<typename Row::last_type>)
         if (auto& room = stages.last.options.capacity; room == 0)
             room = usual_in_sink<typename given_by_row<Row>::type>;
-    pipeline<Row> whole(std::forward<Row>(stages));
     std::size_t place = Row::begins ? 0 : 1;  // 0 is the place of the source
-    pipeline<Row>::each_options(whole, placing{&place});
-    return whole;
-}
-
-template <class Left, class Right>
-auto put_together(Left&& left, Right&& right) {
-    static_assert(
-        !Left::ends,
-        "weir: nothing can come after a sink or a for_each: it is the end of a pipeline, and there is one");
-    static_assert(!Right::begins,
-                  "weir: a source can only come first: it takes no items from a stage before it");
-    if constexpr (Left::ends) {
-        return detail::make_pipeline(std::forward<Left>(left));
-    } else {
-        return detail::make_pipeline(detail::join(std::forward<Left>(left), std::forward<Right>(right)));
-    }
+    placing visitor{&place};
+    Row::each_options(stages, visitor);
+    return pipeline<Row>(std::forward<Row>(stages));
 }
 
 /// Joins two operands: the stages of the right one follow those of the left one. Copies lvalues.
 template <composable Left, composable Right>
 [[nodiscard]] auto operator|(Left&& left, Right&& right) {
-    return detail::put_together(detail::stages_of(std::forward<Left>(left)),
-                                detail::stages_of(std::forward<Right>(right)));
+    using front = decltype(detail::stages_of(std::forward<Left>(left)));
+    using back = decltype(detail::stages_of(std::forward<Right>(right)));
+    static_assert(
+        !front::ends,
+        "weir: nothing can come after a sink or a for_each: it is the end of a pipeline, and there is one");
+    static_assert(!back::begins,
+                  "weir: a source can only come first: it takes no items from a stage before it");
+    if constexpr (front::ends) {
+        return detail::make_pipeline(detail::stages_of(std::forward<Left>(left)));
+    } else {
+        return detail::make_pipeline(detail::join(detail::stages_of(std::forward<Left>(left)),
+                                                  detail::stages_of(std::forward<Right>(right))));
+    }
 }
 
 /// Rejects an operand that is no part of a pipeline, at compile time. Returns the other operand, so that only

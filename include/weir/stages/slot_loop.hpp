@@ -11,7 +11,6 @@
 
 #include <concepts>     // for std::same_as
 #include <coroutine>    // for std::coroutine_handle, std::noop_coroutine
-#include <cstddef>      // for std::byte, std::max_align_t
 #include <exception>    // for std::current_exception, std::exception_ptr
 #include <memory>       // for std::addressof, std::destroy_at, std::unique_ptr
 #include <new>          // for placement new
@@ -72,6 +71,12 @@ class in_place {
     template <class Make>
     WEIR_ALWAYS_INLINE void construct(Make make) {
         ::new (static_cast<void*>(std::addressof(value))) T(make());
+        has_value_ = true;
+    }
+    // As `construct`, without a lambda, whose call would be one more function of each type.
+    template <class... Args>
+    WEIR_ALWAYS_INLINE void emplace(Args&... args) {
+        ::new (static_cast<void*>(std::addressof(value))) T(args...);
         has_value_ = true;
     }
     T& operator*() noexcept { return value; }
@@ -183,64 +188,6 @@ class erased_call final : public any_awaiter {
     in_place<Observed> observed_;
     in_place<awaiter> awaiter_;
     std::exception_ptr error_;  // of `await_suspend`
-};
-
-// Storage for an awaiter that a worker rarely needs, such as those for a turn, a pause or a timer.
-class seldom_awaiter {
-  public:
-    seldom_awaiter() noexcept = default;
-    seldom_awaiter(const seldom_awaiter&) = delete;
-    seldom_awaiter& operator=(const seldom_awaiter&) = delete;
-    ~seldom_awaiter() { clear(); }
-
-    // Constructs the awaiter, of bool or void, from `make()`. Returns null if the worker need not wait. The
-    // caller then calls `resume` at once.
-    template <class Make>
-    any_awaiter* begin(Make make) {
-        using kept = held<decltype(make())>;
-        static_assert(sizeof(kept) <= sizeof memory_ && alignof(kept) <= alignof(std::max_align_t));
-        kept* const it = ::new (static_cast<void*>(memory_)) kept(make);
-        held_ = it;
-        return it->awaiter.await_ready() ? nullptr : it;
-    }
-    // Returns the result of the awaiter, or true if that is void. Destroys the awaiter.
-    bool resume() {
-        const bool answer = held_->resume();
-        clear();
-        return answer;
-    }
-
-  private:
-    class any_held : public any_awaiter {
-      public:
-        using any_awaiter::any_awaiter;
-        virtual ~any_held() = default;
-        virtual bool resume() = 0;
-    };
-    template <class Awaiter>
-    class held final : public any_held {
-      public:
-        template <class Make>
-        explicit held(Make& make) : any_held(has_symmetric_transfer<Awaiter>), awaiter(make()) {}
-        std::coroutine_handle<> suspend(worker_handle worker) override {
-            return detail::suspend_in(awaiter, worker);
-        }
-        bool resume() override {
-            if constexpr (std::is_void_v<decltype(awaiter.await_resume())>) {
-                awaiter.await_resume();
-                return true;
-            } else {
-                return awaiter.await_resume();
-            }
-        }
-        Awaiter awaiter;
-    };
-    void clear() noexcept {
-        if (held_ != nullptr) std::exchange(held_, nullptr)->~any_held();
-    }
-
-    alignas(std::max_align_t) std::byte memory_[256];
-    any_held* held_ = nullptr;
 };
 
 // The worker of one slot: a state machine that returns to its coroutine whenever the worker has to wait.

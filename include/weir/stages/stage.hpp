@@ -27,29 +27,8 @@ namespace weir {
 namespace detail {
 
 // The name of a class, without its namespace and template arguments. Empty for lambdas, for classes of std
-// and weir, and for all types that are no classes.
-template <class Function>
-constexpr std::string_view name_of_class() noexcept {
-    std::string_view text = type_text<Function>();
-    for (const std::string_view keyword : {"class ", "struct "}) {
-        if (text.starts_with(keyword)) text.remove_prefix(keyword.size());
-    }
-    if (!std::is_class_v<Function> || text.starts_with("std::") || text.starts_with("weir::")) return {};
-    if (text.ends_with('>')) {
-        std::size_t open = 0;
-        do {
-            open += text.back() == '>' ? 1U : 0U;
-            open -= text.back() == '<' ? 1U : 0U;
-            text.remove_suffix(1);
-        } while (open != 0 && !text.empty());
-    }
-    const auto is_word = [](char c) {
-        return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    };
-    std::size_t begin = text.size();
-    while (begin > 0 && is_word(text[begin - 1])) --begin;
-    return text.substr(begin);
-}
+// and weir, and for all types that are no classes. `text`: the whole name, as `type_text` gives it.
+std::string_view name_of_class(std::string_view text, bool is_class) noexcept;
 
 // Options with a default name. A stage without a name is named after the class of its function, or, without
 // such a class, after its kind and its place: "pipe#3".
@@ -71,7 +50,8 @@ class kept_options : public stage_options {
     // For a stage that calls a function: a class `Function` with a name gives the default name.
     template <class Function>
     static kept_options of_function(stage_options&& given, std::string_view kind) {
-        return {std::move(given), kind, name_of_class<Function>()};
+        return {std::move(given), kind,
+                detail::name_of_class(type_text<Function>(), std::is_class_v<Function>)};
     }
 
     // Sets the place of the stage in its pipeline, which is part of the default name. Does nothing if the

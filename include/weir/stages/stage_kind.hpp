@@ -26,11 +26,6 @@
 
 namespace weir::detail {
 
-// An awaitable of bool that never waits, for the defaults below.
-struct no_wait : std::suspend_never {
-    static bool await_resume() noexcept { return true; }
-};
-
 // The base of a stage kind. A kind has the state that all slots of a stage share; the `stage_worker` of each
 // slot calls its functions. `C`: the item type of the queue before the stage, or `nothing`, for a source;
 // `D`: the item type of the queue behind the stage. A kind has to declare two members:

@@ -50,7 +50,7 @@ struct no_stages {
     using output = C;
 
     template <class Self, class Function>
-    static void each(Self&&, Function&&) {}
+    static void each_options(Self&, Function&) {}
     template <class Self, class Function>
     static decltype(auto) apply(Self&&, Function&& function) {
         return function();
@@ -75,12 +75,11 @@ struct stage_row {
     template <class C, class L = Last, class B = Before>
     using output = typename L::template output<typename B::template output<C>>;
 
-    // Calls `function` with each stage, from the first to the last.
+    // Calls `function` with the options of each stage, and of the stages nested in it, such as branches.
     template <class Self, class Function>
-    static void each(Self&& self, Function&& function) {
-        Before::each(std::forward<Self>(self).before, function);
-        // NOLINTNEXTLINE(bugprone-use-after-move): moves another member
-        function(std::forward<Self>(self).last);
+    static void each_options(Self& self, Function& function) {
+        if constexpr (!is_first) Before::each_options(self.before, function);
+        Last::each_options(self.last, function);
     }
     // Calls `function` once, with all stages as its arguments.
     template <class Self, class Function>
@@ -133,7 +132,7 @@ struct given_by_row<stage_row<Before, Last>> {
 };
 template <class Before, class Last>
     requires is_source<Last>
-struct given_by_row<stage_row<Before, Last>> : given_by_row<Before> {};  // put_together() refuses such a row
+struct given_by_row<stage_row<Before, Last>> : given_by_row<Before> {};  // operator| refuses such a row
 template <class Last>
     requires is_source<Last>
 struct given_by_row<stage_row<no_stages, Last>> {
@@ -144,6 +143,10 @@ struct given_by_row<stage_row<no_stages, Last>> {
 template <class Left>
 Left join(Left&& left, no_stages&&) {
     return std::forward<Left>(left);
+}
+template <class Left, class Last>
+auto join(Left&& left, stage_row<no_stages, Last>&& right) {
+    return stage_row<Left, Last>{std::forward<Left>(left), std::move(right.last)};
 }
 template <class Left, class Before, class Last>
 auto join(Left&& left, stage_row<Before, Last>&& right) {

@@ -45,7 +45,7 @@ class stage_task : public slot_machine {
         const bool guarded =
             traits.counts_tasks &&
             (stage_.needs_invocation() || stage_.time_limit() > duration(0) || !stage_.hooks().empty());
-        context_.construct([&] { return context(me_, env, guarded, traits.origin); });
+        context_.emplace(me_, env, guarded, traits.origin);
         begin_samples();
         return stage_.acquire_resources(context_.value);
     }

@@ -91,7 +91,7 @@ class stage_worker final : public stage_task<Kind> {
 
   private:
     WEIR_ALWAYS_INLINE void begin_iteration() noexcept {
-        iteration_.construct([] { return iteration(); });
+        iteration_.emplace();
         iteration_.value.context = &context_.value;
     }
     WEIR_ALWAYS_INLINE void end_iteration() noexcept {

@@ -8,6 +8,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/stages/common_waits.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/slot_loop.hpp>
 #include <weir/task/awaitable.hpp>
@@ -189,27 +190,26 @@ inline constexpr bool awaits_work = !std::is_same_v<typename awaited_work<Kind>:
 template <class Kind>
 inline constexpr bool awaits_fetch = !std::is_same_v<typename awaited_fetch<Kind>::type, nothing>;
 
-// The waits of one worker, one at a time.
 template <class Kind>
-class worker_waits {
-    using slot = slot_of<typename Kind::policy_type>;
+class worker_waits : common_waits<typename Kind::policy_type> {
+    using base = common_waits<typename Kind::policy_type>;
     using iteration = typename Kind::iteration;
     using context = typename iteration::context_type;
 
   public:
-    worker_waits(Kind& stage, slot& me) noexcept : stage_(stage), me_(me) {}
+    worker_waits(Kind& stage, slot_of<typename Kind::policy_type>& me) noexcept
+        : base(stage, me), stage_(stage) {}
 
     // Begins the wait for the step `next` of the iteration. Returns null if the worker need not wait. The
     // worker then calls `end`; at once after null, otherwise when the worker is resumed.
     WEIR_NOINLINE any_awaiter* begin(iteration& it, context& all) noexcept {
         switch (it.next) {
             case worker_step::admission:
-                return rare_wait_.begin([this] { return stage_.wait_for_admission(me_); });
+                return this->begin_admission();
             case worker_step::byte_budget:
-                return rare_wait_.begin(
-                    [&] { return stage_.run().budget()->wait(stage_.byte_sources(it), me_); });
+                return this->begin_byte_budget(stage_.byte_sources(it));
             case worker_step::turn:
-                return rare_wait_.begin([&] { return stage_.wait_for_turn(it, me_); });
+                return this->begin_own([&] { return stage_.wait_for_turn(it, me_); });
             case worker_step::work:
                 if constexpr (awaits_work<Kind>) {
                     return work_wait_.begin([&] { return stage_.work(it); },
@@ -220,7 +220,7 @@ class worker_waits {
                 }
                 break;
             case worker_step::time_limit:
-                return rare_wait_.begin([&all] { return all.guard->timer()->off(); });
+                return this->begin_time_limit(*all.guard->timer());
             case worker_step::fetch_result:
                 if constexpr (awaits_fetch<Kind>) {
                     return fetch_wait_.begin([&] { return stage_.fetch_result(it); },
@@ -230,9 +230,9 @@ class worker_waits {
                 break;
             case worker_step::service:
                 stage_.release_resources(all);
-                return rare_wait_.begin([this] { return stage_.wait_for_service(me_); });
+                return this->begin_service();
             case worker_step::hold_timer:
-                return rare_wait_.begin([&] { return stage_.cancel_timer(it); });
+                return this->begin_own([&] { return stage_.cancel_timer(it); });
             case worker_step::take:
             case worker_step::end:
             case worker_step::skip:
@@ -283,14 +283,14 @@ class worker_waits {
 
     // Begin and end the wait for `wait_before_end` of the stage.
     any_awaiter* begin_last_wait() noexcept {
-        return rare_wait_.begin([this] { return stage_.wait_before_end(me_); });
+        return this->begin_own([&] { return stage_.wait_before_end(me_); });
     }
     void end_last_wait() noexcept { rare_wait_.resume(); }
 
   private:
+    using base::me_;
+    using base::rare_wait_;
     Kind& stage_;
-    slot& me_;
-    seldom_awaiter rare_wait_;
     typename awaited_work<Kind>::type work_wait_;
     typename awaited_fetch<Kind>::type fetch_wait_;
 };

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <weir/executor/virtual_time.hpp>
+#include <weir/stages/common_waits.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>

@@ -9,15 +9,21 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 using weir::generator;
 using weir::task;
 using weir::detail::kept_options;
-using weir::detail::name_of_class;
 using weir::detail::next_of;
 
 namespace {
+
+template <class Class>
+std::string_view name_of_class() {
+    return weir::detail::name_of_class(weir::detail::type_text<Class>(), std::is_class_v<Class>);
+}
 
 generator<std::string> two_words() {
     co_yield "one";

@@ -1,0 +1,127 @@
+// weir stages, internal: the waits of a slot that are the same for all kinds of stages
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_COMMON_WAITS_HPP
+#define WEIR_STAGES_COMMON_WAITS_HPP
+
+#include <weir/platform/config.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/run/run_context.hpp>
+#include <weir/run/worker_set.hpp>
+#include <weir/stages/slot_loop.hpp>
+
+#include <coroutine>    // for std::coroutine_handle, std::suspend_never
+#include <cstddef>      // for std::byte, std::max_align_t
+#include <cstdint>      // for std::uint64_t
+#include <new>          // for placement new
+#include <type_traits>  // for std::is_same_v, std::is_void_v
+#include <utility>      // for std::exchange
+
+namespace weir::detail {
+
+// Storage for an awaiter that a worker rarely needs, such as those for a turn, a pause or a timer.
+class seldom_awaiter {
+  public:
+    seldom_awaiter() noexcept = default;
+    seldom_awaiter(const seldom_awaiter&) = delete;
+    seldom_awaiter& operator=(const seldom_awaiter&) = delete;
+    ~seldom_awaiter() { clear(); }
+
+    // Constructs the awaiter, of bool or void, from `make()`. Returns null if the worker need not wait. The
+    // caller then calls `resume` at once.
+    template <class Make>
+    any_awaiter* begin(Make make) {
+        using kept = held<decltype(make())>;
+        static_assert(sizeof(kept) <= sizeof memory_ && alignof(kept) <= alignof(std::max_align_t));
+        kept* const it = ::new (static_cast<void*>(memory_)) kept(make);
+        held_ = it;
+        return it->awaiter.await_ready() ? nullptr : it;
+    }
+    // Returns the result of the awaiter, or true if that is void, or if there is no awaiter. Destroys the
+    // awaiter.
+    bool resume() {
+        if (held_ == nullptr) return true;
+        const bool answer = held_->resume();
+        clear();
+        return answer;
+    }
+
+  private:
+    class any_held : public any_awaiter {
+      public:
+        using any_awaiter::any_awaiter;
+        virtual ~any_held() = default;
+        virtual bool resume() = 0;
+    };
+    template <class Awaiter>
+    class held final : public any_held {
+      public:
+        template <class Make>
+        explicit held(Make& make) : any_held(has_symmetric_transfer<Awaiter>), awaiter(make()) {}
+        std::coroutine_handle<> suspend(worker_handle worker) override {
+            return detail::suspend_in(awaiter, worker);
+        }
+        bool resume() override {
+            if constexpr (std::is_void_v<decltype(awaiter.await_resume())>) {
+                awaiter.await_resume();
+                return true;
+            } else {
+                return awaiter.await_resume();
+            }
+        }
+        Awaiter awaiter;
+    };
+    void clear() noexcept {
+        if (held_ != nullptr) std::exchange(held_, nullptr)->~any_held();
+    }
+
+    alignas(std::max_align_t) std::byte memory_[256];
+    any_held* held_ = nullptr;
+};
+
+// An awaitable of bool that never waits, for the defaults of a stage kind.
+struct no_wait : std::suspend_never {
+    static bool await_resume() noexcept { return true; }
+};
+
+// The waits of one worker, one at a time, that all kinds of stages with the same policy have.
+template <class Policy>
+class common_waits {
+    using slot = slot_of<Policy>;
+
+  protected:
+    common_waits(worker_set<Policy>& set, slot& me) noexcept : set_(set), me_(me) {}
+
+    // Each returns null if the worker need not wait, as `seldom_awaiter::begin`.
+    WEIR_NOINLINE any_awaiter* begin_admission() noexcept {
+        return rare_wait_.begin([this] { return set_.wait_for_admission(me_); });
+    }
+    WEIR_NOINLINE any_awaiter* begin_byte_budget(std::uint64_t sources) noexcept {
+        return rare_wait_.begin([&] { return set_.run().budget()->wait(sources, me_); });
+    }
+    WEIR_NOINLINE any_awaiter* begin_time_limit(task_timer& timer) noexcept {
+        return rare_wait_.begin([&timer] { return timer.off(); });
+    }
+    WEIR_NOINLINE any_awaiter* begin_service() noexcept {
+        return rare_wait_.begin([this] { return set_.wait_for_service(me_); });
+    }
+    // Begins a wait for what `make` returns: of a `no_wait`, no function is compiled.
+    template <class Make>
+    WEIR_ALWAYS_INLINE any_awaiter* begin_own(Make make) {
+        if constexpr (std::is_same_v<decltype(make()), no_wait>) {
+            return nullptr;
+        } else {
+            return rare_wait_.begin(make);
+        }
+    }
+
+  private:
+    worker_set<Policy>& set_;
+
+  protected:
+    slot& me_;
+    seldom_awaiter rare_wait_;
+};
+
+}  // namespace weir::detail
+
+#endif
