@@ -57,7 +57,7 @@ class answer {
 }  // namespace detail
 
 /// Collective: merges the checkpoints of all ranks, and saves the result in a file, which rank 0 writes.
-/// A job with any number of ranks can resume from it. Ranks need not stop at the same draw.
+/// A job with any number of ranks can resume from it. Ranks need not stop at the same draw (sample).
 ///
 ///     weir::sampler mine({.size = n, .shard = {all.rank(), all.size()}, .resume = earlier});
 ///     weir::progress done(mine.start());

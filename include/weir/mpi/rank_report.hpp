@@ -83,8 +83,9 @@ class rank_report final : public run_report {
         if (laps_.try_put(std::move(one)) != channel_status::success) kept_ = std::move(one);
     }
 
-    // Collective. Exchanges the outlines of the pipelines of all ranks, and returns the layout for all of
-    // them, which is equal on all ranks. `mine`: has the stages and queues of this rank's pipeline.
+    // Collective. Exchanges the outlines of the pipelines of all ranks: texts that name their stages and
+    // queues. Returns the layout of the merged numbers, which is equal on all ranks. `mine`: has the stages
+    // and queues of this rank's pipeline.
     task<rank_layout> agree(pipeline_stats mine) {
         const std::string outline = rank_outline(mine);
         auto parts = co_await all_.gather_bytes(std::as_bytes(std::span(std::string_view(outline))), 0);

@@ -101,8 +101,8 @@ class registered {
     registered* previous_ = nullptr;
 };
 
-// The runs and the wait sites that a watchdog inspects. A wait site is an object on which coroutines wait,
-// such as a channel.
+// The runs and the wait sites that a watchdog inspects for deadlocks. A wait site is an object on which
+// coroutines wait, such as a channel.
 //
 // A waiter adds a site while it holds the site's locks; a reader takes the registry's lock first, and then
 // the locks of each site. To avoid a deadlock, `add` takes no lock: new objects are pushed on a lock-free

@@ -163,8 +163,8 @@ struct alignas(64) basic_thread_record {
     }
 };
 
-// Marks the calling thread as blocked, for watchdogs, as long as the object exists. A thread that waits with
-// a time limit does not count as blocked.
+// Marks the calling thread as blocked as long as the object exists: for watchdogs, which report deadlocks. A
+// thread that waits with a time limit does not count as blocked.
 template <class Platform>
 class [[nodiscard]] basic_blocked_thread {
     using record = basic_thread_record<Platform>;

@@ -222,8 +222,8 @@ class not_an_iterator {
 /// sender, the coroutine is resumed once, on its own executor. A sender that completes as stopped makes the
 /// await throw `std::system_error` with `std::errc::operation_canceled`.
 ///
-/// An awaiter of another library resumes the coroutine on a thread of the awaiter's choice, for example of a
-/// driver. The coroutine runs there until it suspends in a wait of this library, such as `co_await
+/// An awaiter of another library resumes the coroutine on a thread of the awaiter's choice, for example that
+/// of an event loop. The coroutine runs there until it suspends in a wait of this library, such as `co_await
 /// weir::yield()`. After that wait it resumes on its own executor. If a `task`, an `async_generator`, a
 /// `when_all` or a stage's function ends on such a thread, the awaiting coroutine is resumed on its own
 /// executor, too. Exception: if that thread belongs to another `executor`, the awaiting coroutine may
