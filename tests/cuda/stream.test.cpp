@@ -527,6 +527,22 @@ TEST_CASE("awaiting a stream whose context is gone says so, and its work is done
     CHECK(ran);
 }
 
+TEST_CASE("awaiting an event whose context is gone says so, and the work before it is done, no other") {
+    const fresh_runtime runtime;
+    std::optional<context> gpu(std::in_place, either_way());
+    const stream s(*gpu);
+    event e(*gpu);
+    bool ran = false;
+    gpu.reset();
+    REQUIRE(stand_in::launch(s.get(), [&] { ran = true; }) == cudaSuccess);
+    s.record(e);
+    const std::size_t waits = stand_in::calls("cudaStreamSynchronize");
+    CHECK_THROWS_WITH(weir::sync_wait([](event on) -> weir::task<> { co_await on.done(); }(e)),
+                      ContainsSubstring("the weir::cuda::context of this stream was destroyed"));
+    CHECK(ran);
+    CHECK(stand_in::calls("cudaStreamSynchronize") == waits);
+}
+
 TEST_CASE("destroying a context waits for those who wait for the device") {
     const fresh_runtime runtime;
     weir::thread_pool home(1);

@@ -69,17 +69,18 @@ class ticket {
                                                                         &c)) == cudaSuccess;
             if (!c.has_host_function) c.disown();  // then the event is polled
         }
-        submit_recorded(stream);
+        submit_recorded([this, stream]() noexcept { state_.wait_for_stream(stream); });
     }
 
-    // Submits the completion for an event that is recorded already. If submit_recorded() throws, the work on
-    // the stream is done.
-    void submit_recorded(cudaStream_t stream) {
+    // Submits the completion for an event that is recorded already. If the context is gone, calls `wait`,
+    // which returns when the work before the event is done, and throws.
+    template <class Wait>
+    void submit_recorded(Wait wait) {
         completion_->own();
         submitted_ = state_.box()->put(*completion_);
         if (submitted_) return;
         completion_->disown();
-        state_.wait_for_stream(stream);
+        wait();
         throw_gone();
     }
 

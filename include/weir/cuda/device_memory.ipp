@@ -152,7 +152,7 @@ inline void device_account::subscribe() {
         completion& c = t.get();
         c.kept = std::move(kept);
         c.promised.emplace();
-        t.submit_recorded(on);
+        t.submit_recorded([this, on]() noexcept { state_->wait_for_stream(on); });
     });
 }
 

@@ -33,7 +33,6 @@ class pooled_event {
 
     cudaEvent_t get() const noexcept { return event_; }
     const std::shared_ptr<context_state>& of() const noexcept { return state_; }
-
     // True if the work before the event is done, the device is broken, or there is no device. False while the
     // work is pending, and for any other error of the query.
     bool is_over() const noexcept {
@@ -57,14 +56,16 @@ class pooled_event {
 struct recorded_work {
     std::shared_ptr<pooled_event> event;
     static constexpr const char* call = "cudaEventQuery";
-
     void on_host() const noexcept {}
     void begin(context_state& of, ticket& t, const weir::detail::slot*) {
         completion& c = t.get();
         of.events.give(c.event);
         c.event = event->get();
         c.returns_event = false;
-        t.submit_recorded(nullptr);
+        t.submit_recorded([this]() noexcept {
+            const exempt_from_captures waiting;
+            without_last_error(cudaEventSynchronize(event->get()));
+        });
     }
 };
 
@@ -108,7 +109,6 @@ class stream_handle {
 struct stream_work {
     std::shared_ptr<stream_handle> stream;
     static constexpr const char* call = "cudaEventQuery";
-
     void on_host() const noexcept {}
     void begin(context_state& of, ticket& t, const weir::detail::slot* measured) const {
         of.check_not_captured(stream->get(), "cudaEventRecord", measured);
