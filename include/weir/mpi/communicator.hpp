@@ -58,9 +58,9 @@ struct received {
 ///           other. Independent coroutines need a communicator each: `split`, `duplicate`.
 /// Suspends: unless the operation is complete at once. Resumes: on the coroutine's executor, by a post.
 /// Errors:   `error` if MPI reports one; `rank_failed` after the failure of a rank; `std::logic_error` after
-///           the end of the world, or without ranks. In a stage, a stop or time limit ends a receive or a
-///           probe by `stopped`; other operations end by themselves only. The destruction of a coroutine that
-///           waits blocks until MPI has finished with the memory.
+///           the end of the world, or without ranks. A stop of the stage, its time limit or a `when_any` ends a
+///           receive or a probe by `stopped`; other operations end by themselves only. The destruction of a
+///           coroutine that waits blocks until MPI has finished with the memory.
 /// Threads:  any, at all levels of MPI from MPI_THREAD_FUNNELED on: see `world`.
 /// Lifetime: a value; copies share a communicator of MPI. The world outlives the operations.
 /// Cost:     no allocation, but by the operations that return a `task`.
