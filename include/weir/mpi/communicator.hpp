@@ -58,7 +58,7 @@ struct received {
 ///           other. Independent coroutines need a communicator each: `split`, `duplicate`.
 /// Suspends: unless the operation is complete at once. Resumes: on the coroutine's executor, by a post.
 /// Errors:   `error` if MPI reports one; `rank_failed` after the failure of a rank; `std::logic_error` after
-///           the end of the world, or without ranks. A stop or time limit of the stage, or a `when_any` ends a
+///           the end of the world, or without ranks. A stop or time limit of a stage, or `when_any`, ends a
 ///           receive or a probe by `stopped`; other operations end by themselves only. The destruction of a
 ///           coroutine that waits blocks until MPI has finished with the memory.
 /// Threads:  any, at all levels of MPI from MPI_THREAD_FUNNELED on: see `world`.
