@@ -210,7 +210,7 @@ class basic_pool_threads {
         beginning* const result = on_start_ ? &first : nullptr;
         try {
             me->handle = thread_shortage::start_thread<thread>(
-                [this, i, work, me, result, name = name_ + (" " + std::to_string(i))]() mutable {
+                [this, i, work, me, result, name = name_ + ' ' + std::to_string(i)]() mutable {
                     Platform::name_thread(name.c_str());
                     if (result == nullptr || is_begun(*result, i)) serve(i, work);
                     me->over.store(true, std::memory_order_release);  // pairs with is_over()
