@@ -64,7 +64,9 @@ WEIR_INLINE void run_core<Policy>::start() {
     for (auto& stage : stages_) stage->begin(now);
     if (this->consumer() != nullptr) this->consumer()->begin(now);
     if (!this->main_executor().traits().exclusive) the_registry->add(*this);  // after everything has begun
-    if (!announced) cancel();  // before the stages start, so that none begins with an item
+    // Before the stages start, so that none begins with an item.
+    if (!announced) cancel();
+    if (this->options_.stop.stop_requested()) request_stop(run_outcome::stopped_by_token);
     // With later_stages_first, later stages start first, so that no earlier stage runs before them.
     const std::size_t n = stages_.size();
     const bool last_first = this->options_.later_stages_first;

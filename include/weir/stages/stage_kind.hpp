@@ -64,7 +64,8 @@ class stage_kind : public running_stage<Policy> {
 
     // ---- the beginning of a worker. The numbers below are the steps in stage_worker.hpp.
     // Makes the objects that each slot has for itself. Called when the worker begins, and when its slot is
-    // used again after a change of the concurrency. Returns false after a reported failure: the worker ends.
+    // used again after a change of the concurrency. Returns false after a reported failure, or if the run is
+    // stopped: the worker ends.
     bool acquire_resources(auto& /*context*/) noexcept { return true; }
     void release_resources(auto& /*context*/) noexcept {}
     // Whether the function of the stage takes the `invocation`, which describes the call.
@@ -228,6 +229,7 @@ class function_stage : public stage_kind<C, D, Policy> {
     duration time_limit() const noexcept { return limit_; }
     bool acquire_resources([[maybe_unused]] auto& context) noexcept {
         if constexpr (is_slot_factory<Given>) {
+            if (this->run_.own_stop().stop_requested()) return false;
             try {
                 context.resources.emplace(given_.make());
                 this->read_clock(context.slot);

@@ -7,6 +7,9 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/run/failure.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/stages/filter.hpp>
+#include <weir/stages/pipe_function.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
@@ -18,6 +21,8 @@
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <ranges>
 #include <stdexcept>
@@ -535,6 +540,62 @@ TEST_CASE("on_end is also called for a run that is stopped, fails, or has no con
     CHECK(take_all(one_each(0ms, 9).start(pool, all.of(0ns))).size() == 9);
     REQUIRE(all.wholes.size() == 4);
     CHECK(all.wholes[3].stages[1].num_tasks == 9);
+}
+
+namespace {
+
+// A pipeline that counts the calls of its functions and of the factories of `per_slot`.
+auto counting(std::atomic<int>& calls) {
+    const auto pass = [&calls] {
+        ++calls;
+        return [&calls](int n) {
+            ++calls;
+            return n;
+        };
+    };
+    return weir::source([&calls, n = 0]() mutable {
+               ++calls;
+               return n < 100 ? std::optional(n++) : std::nullopt;
+           }) |
+           weir::pipe(weir::per_slot(pass), {.name = "p", .concurrency = 2}) |
+           weir::filter(weir::per_slot([&calls] {
+               ++calls;
+               return [](int) { return true; };
+           })) |
+           weir::sink();
+}
+
+struct unwilling final : weir::hook {
+    void stage_begins(const std::string&) override { throw std::runtime_error("not today"); }
+};
+
+}  // namespace
+
+TEST_CASE("after an exception from stage_begins no function and no factory of per_slot is called") {
+    std::atomic<int> calls{0};
+    virtual_time time;
+    weir::thread_pool pool(2);
+    for (weir::executor* const ex : std::initializer_list<weir::executor*>{&time, &pool}) {
+        auto run = counting(calls).start(*ex, {.hooks = {std::make_shared<unwilling>()}});
+        CHECK_THROWS_AS(run.get(), weir::pipeline_failure);
+        CHECK(run.outcome() == weir::run_outcome::failed);
+    }
+    CHECK(calls == 0);
+}
+
+TEST_CASE("a run that is started with a stopped token calls no function and no factory of per_slot") {
+    std::atomic<int> calls{0};
+    weir::stop_source stop;
+    stop.request_stop();
+    virtual_time time;
+    weir::thread_pool pool(2);
+    for (int i = 0; i < 300; ++i) {
+        auto run = counting(calls).start(i == 0 ? static_cast<weir::executor&>(time) : pool,
+                                         {.stop = stop.get_token()});
+        CHECK_FALSE(run.get());
+        CHECK(run.outcome() == weir::run_outcome::stopped_by_token);
+    }
+    CHECK(calls == 0);
 }
 
 TEST_CASE("after an exception from on_lap, on_end is called when the stages have left") {
