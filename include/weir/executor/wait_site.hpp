@@ -99,15 +99,19 @@ struct wait_words {
 // The lines of a report. Waiters that differ only in the slot, or not at all, share a line.
 class wait_lines {
   public:
+    // `most`: the greatest number of lines; later waiters that fit none of these are only counted.
+    explicit wait_lines(std::size_t most = static_cast<std::size_t>(-1)) noexcept : most_(most) {}
+
+    // Cost: a comparison with each line.
     void add(wait_words words);
 
     // The subject of each line: "stage 'x', slot 3" or "16 slots of stage 'x'"; of waiters without a stage:
     // "a thread", "a coroutine" or "2 threads".
     std::vector<std::string> subjects() const;
 
-    // "\n  channel 'y' is full, 64 of 64: 16 slots of stage 'x' (loader.cpp:42) wait to put", and so on: at
-    // most `most` lines, and the number of further lines.
-    std::string text(std::size_t most = static_cast<std::size_t>(-1)) const;
+    // "\n  channel 'y' is full, 64 of 64: 16 slots of stage 'x' (loader.cpp:42) wait to put", and so on; then
+    // the number of waiters that are only counted, if any.
+    std::string text() const;
 
   private:
     struct line {
@@ -118,7 +122,9 @@ class wait_lines {
         std::string subject() const;  // as an element of `subjects()`
     };
 
+    std::size_t most_;
     std::vector<line> lines_;
+    std::size_t only_counted_ = 0;
 };
 
 std::string name_of(const wait_seen& w);
@@ -136,8 +142,8 @@ unsigned rank_of(const wait_seen& w) noexcept;
 void add_waiters(wait_lines& lines, const wait_site& at, unsigned rank = wait_ranks);
 std::string waiters_at(const wait_site& at);
 
-// For sites that one thread uses, called on that thread. `waiters_at` returns all waiters as text, the
-// likeliest cause first. `contradiction_in` returns the first broken invariant of a site (see
+// For sites that one thread uses, called on that thread. `waiters_at` returns the waiters as text, the
+// likeliest cause first, in at most 50 lines. `contradiction_in` returns the first broken invariant of a site (see
 // `wait_site::contradiction`), with the waiters at this site. Both return an empty text if there is none.
 std::string waiters_at(registry& all);
 std::string contradiction_in(registry& all);

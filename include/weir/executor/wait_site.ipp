@@ -27,7 +27,11 @@ WEIR_INLINE void wait_lines::add(wait_words words) {
         ++each.count;
         return;
     }
-    lines_.push_back({std::move(words), 1});
+    if (lines_.size() == most_) {
+        ++only_counted_;
+    } else {
+        lines_.push_back({std::move(words), 1});
+    }
 }
 
 WEIR_INLINE std::vector<std::string> wait_lines::subjects() const {
@@ -37,10 +41,10 @@ WEIR_INLINE std::vector<std::string> wait_lines::subjects() const {
     return all;
 }
 
-WEIR_INLINE std::string wait_lines::text(std::size_t most) const {
+WEIR_INLINE std::string wait_lines::text() const {
     std::string text;
-    for (std::size_t i = 0; i < lines_.size() && i < most; ++i) text += "\n  " + lines_[i].text();
-    if (lines_.size() > most) text += "\n  and " + std::to_string(lines_.size() - most) + " more";
+    for (const line& each : lines_) text += "\n  " + each.text();
+    if (only_counted_ > 0) text += "\n  and " + std::to_string(only_counted_) + " more";
     return text;
 }
 
@@ -106,7 +110,7 @@ WEIR_INLINE std::string waiters_at(const wait_site& at) {
 }
 
 WEIR_INLINE std::string waiters_at(registry& all) {
-    wait_lines lines;
+    wait_lines lines(50);
     for (unsigned rank = 0; rank < wait_ranks; ++rank)
         all.each<wait_site>([&](const wait_site& each) { detail::add_waiters(lines, each, rank); });
     return lines.text();

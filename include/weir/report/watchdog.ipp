@@ -17,13 +17,13 @@
 namespace weir {
 
 WEIR_INLINE std::string deadlock_report::text() const {
-    detail::wait_lines lines;
+    detail::wait_lines lines(max_lines);
     for (const stuck_wait& w : waits) {
         lines.add({detail::for_terminal(w.who).text, detail::for_terminal(w.stage).text, w.where,
                    detail::for_terminal(w.at).text, w.what, "; " + detail::for_terminal(why(w)).text});
     }
     return std::string("weir: deadlock: ") + (waits.size() == 1 ? "this wait" : "these waits") +
-           " can't end any more" + (partial ? ", though others go on:" : ":") + lines.text(max_lines);
+           " can't end any more" + (partial ? ", though others go on:" : ":") + lines.text();
 }
 
 WEIR_INLINE std::string deadlock_report::why(const stuck_wait& w) const {

@@ -62,10 +62,18 @@ TEST_CASE("slots of a stage that wait alike are one line, where the first of the
           "\n  a thread waits for rain: why?"
           "\n  channel 'z' is full, 2 of 2: stage 'x', slot 1 (a.cpp:7) waits to put"
           "\n  channel 'y' is full, 2 of 2: stage 'w', slot 0 (a.cpp:7) waits to put");
-    CHECK(lines.text(1) ==
-          "\n  channel 'y' is full, 2 of 2: 2 slots of stage 'x' (a.cpp:7) wait to put\n  and 3 more");
     CHECK(lines.subjects() == std::vector<std::string>{"2 slots of stage 'x'", "a thread",
                                                        "stage 'x', slot 1", "stage 'w', slot 0"});
+}
+
+TEST_CASE("waiters that fit no line are only counted if there are as many lines as allowed") {
+    wait_lines lines(1);
+    for (int i = 0; i < 3; ++i) {
+        lines.add(slot_of("x", i, "channel 'y' is full, 2 of 2", "to put"));
+        lines.add({"a thread", "", "", "", "for rain", ": why?"});
+    }
+    CHECK(lines.text() ==
+          "\n  channel 'y' is full, 2 of 2: 3 slots of stage 'x' (a.cpp:7) wait to put\n  and 3 more");
 }
 
 TEST_CASE("waiters without a stage are counted, too, separately for threads, coroutines and reasons") {
