@@ -62,7 +62,8 @@ struct deadlock_report {
     static constexpr std::size_t max_lines = 50;
 
     /// \returns a heading; then one line for all waits of the same stage for the same thing, with the reason.
-    ///          The lines have the order of `waits`. Behind `max_lines` of them, a line counts the other waits.
+    ///          The lines have the order of `waits`. Behind `max_lines` of them, a line counts the other
+    ///          waits.
     [[nodiscard]] std::string text() const;
 
     /// Writes what `text` returns.
