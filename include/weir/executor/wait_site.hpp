@@ -143,8 +143,9 @@ void add_waiters(wait_lines& lines, const wait_site& at, unsigned rank = wait_ra
 std::string waiters_at(const wait_site& at);
 
 // For sites that one thread uses, called on that thread. `waiters_at` returns the waiters as text, the
-// likeliest cause first, in at most 50 lines. `contradiction_in` returns the first broken invariant of a site
-// (see `wait_site::contradiction`), with the waiters at this site. Both return an empty text if there is none.
+// likeliest cause first, in at most 50 lines. `contradiction_in` returns the first broken invariant of a
+// site (see `wait_site::contradiction`), with the waiters at this site. Both return an empty text if there
+// is none.
 std::string waiters_at(registry& all);
 std::string contradiction_in(registry& all);
 
