@@ -54,7 +54,8 @@ struct failure {
 };
 
 /// Thrown to a consumer of a run that failed: for the causes, see `run_outcome::failed`. The original
-/// exception is nested: `std::rethrow_if_nested`, or `original()` with `-fno-rtti`.
+/// exception is nested: `std::rethrow_if_nested`, or `original()` with `-fno-rtti`. In `what()`, `?` replaces
+/// control characters of names and messages, except line breaks and tabs.
 class pipeline_failure : public std::runtime_error {
   public:
     /// \param failures  at least one; the first is the one that stopped the run.

@@ -23,7 +23,7 @@ WEIR_INLINE std::string pipeline_failure::describe(const std::vector<failure>& f
     };
     std::string text = "weir: " + describe_one(failures.front(), " failed");
     for (std::size_t i = 1; i < failures.size(); ++i) text += "; also " + describe_one(failures[i], "");
-    return text;
+    return detail::without_controls(text);
 }
 
 }  // namespace weir
@@ -33,7 +33,7 @@ namespace weir::detail {
 WEIR_INLINE void print_failure(std::string_view run, const pipeline_failure& error) noexcept {
     try {
         std::fprintf(stderr, "weir: the run '%s' failed, and was destroyed before anybody asked: %s\n",
-                     detail::without_controls(run).c_str(), detail::without_controls(error.what()).c_str());
+                     detail::without_controls(run).c_str(), error.what());
     } catch (const std::bad_alloc&) {
         std::fputs("weir: a run failed, and nobody asked; memory lacks to say how\n", stderr);
     }

@@ -117,6 +117,17 @@ TEST_CASE("a pipeline's failure names stage, item and reason, and those of other
     CHECK(two.failures().at(1).stage == "resize");
 }
 
+TEST_CASE("what() has no control characters but line breaks and tabs; the members have the texts as given") {
+    const pipeline_failure two({failure("de\x1b[2Jcode", 3,
+                                        error("no\r\nJPEG\x7f\t\xc2\x9b"
+                                              "31m")),
+                                failure("re\asize", 1, error("\x1b]0;t\a"))});
+    CHECK(two.what() == std::string("weir: stage 'de?[2Jcode' failed on item 3: no?\nJPEG?\t?31m; "
+                                    "also stage 're?size' on item 1: ?]0;t?"));
+    CHECK(two.stage() == "de\x1b[2Jcode");
+    CHECK(two.failures().at(1).message() == "\x1b]0;t\a");
+}
+
 TEST_CASE("a callback that failed is not called a stage, and has no item") {
     CHECK(pipeline_failure({failure("on_lap", 0, error("no disk")), failure("on_end", 0, error("no net"))})
               .what() == std::string("weir: on_lap failed: no disk; also on_end: no net"));
