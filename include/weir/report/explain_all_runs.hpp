@@ -25,8 +25,8 @@
 namespace weir {
 
 /// Explains all runs of the process that have started and still exist. Then lists other coroutines and
-/// threads that wait, for instance at a channel of the program. A run that has ended is marked so, until it
-/// is destroyed. `explain_on_signal` prints the same, with the verdicts at the end.
+/// threads that wait, for instance at a channel of the program, in at most 50 lines. A run that has ended is
+/// marked so, until it is destroyed. `explain_on_signal` prints the same, with the verdicts at the end.
 ///
 ///     server.on("/debug/runs", [] { return weir::explain_all_runs(); });
 ///

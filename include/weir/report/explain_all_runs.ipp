@@ -83,14 +83,14 @@ WEIR_INLINE present_runs::present_runs() {
     // between, and is not shown.
     all.each<wait_site>([this](const wait_site& each) { read(each); });
     all.each<watched_run>([this](const watched_run& each) { runs_.push_back(read(each)); });
+    wait_lines lines(50);
     for (const auto& [site, waiters] : other_waiters_) {
-        wait_lines lines;
         for (const waiter& each : waiters) {
             lines.add({for_terminal(name_of(each.seen)).text, {}, {}, each.channel, each.seen.what, {}});
         }
-        outside_ += lines.text();
     }
-    if (!outside_.empty()) outside_ = "outside of runs:" + outside_ + "\n";
+    if (const std::string outside = lines.text(); !outside.empty())
+        outside_ = "outside of runs:" + outside + "\n";
     waiting_slots_.clear();  // the slots may be destroyed after the constructor
     other_waiters_.clear();
 }

@@ -18,12 +18,14 @@
 #include <weir/task/stop_on_signals.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
+#include <weir/task/task_group.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <ostream>
 #include <ranges>
@@ -241,6 +243,21 @@ TEST_CASE("coroutines that wait outside of runs are listed apart") {
     CHECK(has(text, "outside of runs:\n  channel 'lonely' is empty, 0 of 1: a coroutine waits to get\n"));
     lonely.close();
     waits.join();
+}
+
+TEST_CASE("of many coroutines that wait outside of runs, the first are listed, and the others counted") {
+    weir::thread_pool pool(1);
+    std::vector<std::unique_ptr<weir::channel<int>>> lonely;
+    weir::task_group waits(pool);
+    for (int i = 0; i < 55; ++i) {
+        lonely.push_back(std::make_unique<weir::channel<int>>(1, pool, "lonely " + std::to_string(i)));
+        waits.spawn([](weir::channel<int>& from) -> weir::task<> {
+            static_cast<void>(co_await from.get());
+        }(*lonely.back()));
+    }
+    text_with("outside of runs:", "\n  and 5 more\n");
+    for (const auto& each : lonely) each->close();
+    weir::sync_wait(pool, waits.join());
 }
 
 TEST_CASE("runs begin and end while they are explained") {
