@@ -39,6 +39,8 @@ struct live_progress {
     double rate = 0;                          ///< items per second: of late; once `ended`, of the whole run
     std::uint64_t failures = 0;               ///< items that failed
     bool ended = false;                       ///< the run has ended
+    run_outcome how = {};                     ///< why it has ended; `running` if all work is done
+    std::string failed_stage = {};            ///< `failure::stage` of the failure that ended the run
     duration idle{};                          ///< how long nothing has moved: `pipeline_stats::idle`
     std::string verdict = {};                 ///< what limits the rate; empty: not known
 };
@@ -182,6 +184,11 @@ class basic_live_view : public run_report {
     }
 
   private:
+    void ended_by(run_outcome how, const std::string& stage) override {
+        const std::lock_guard guard(lock_);
+        progress_.how = how;
+        progress_.failed_stage = stage;
+    }
     [[nodiscard]] std::uint64_t finished_in(const pipeline_stats& lap) const {
         if (lap.stages.empty()) return 0;
         if (counted_ < lap.stages.size()) return lap.stages[counted_].num_tasks;

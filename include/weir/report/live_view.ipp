@@ -40,8 +40,13 @@ WEIR_INLINE std::string progress_text(const live_progress& p, std::size_t column
     if (total > 0 && !p.ended)
         part("(" + units::whole_percent(static_cast<double>(p.done) / total) + " %)", " ");
     if (p.elapsed > duration(0)) part(p.rate > 0 ? units::rate(p.rate) : "0 /s");
-    if (p.ended) {
-        part(!p.total || p.done + p.failures >= *p.total ? "done" : "stopped");
+    const bool was_stopped = p.how == run_outcome::stopped || p.how == run_outcome::stopped_by_token;
+    const bool is_complete = p.total ? p.done + p.failures >= *p.total : !was_stopped;
+    if (p.ended && p.how == run_outcome::failed) {
+        part("failed");
+        if (!p.failed_stage.empty()) part("in '" + for_terminal(p.failed_stage).text + "'", " ");
+    } else if (p.ended) {
+        part(is_complete ? "done" : "stopped");
     } else if (p.total && *p.total > p.done && p.rate > 0 && p.elapsed >= second) {
         const double left = (std::max)(1.0, std::round(static_cast<double>(*p.total - p.done) / p.rate));
         // A time of about a year or more is not shown.

@@ -199,6 +199,9 @@ class failure_record {
     void add(failure f, bool reported) noexcept;
     // Whether a failure was added, also if the failures were thrown since.
     bool has_failed() const noexcept;
+    // `failure::stage` of the first failure; empty: there is none, or memory lacks. Called when no failure can
+    // come that is the first one.
+    const std::string& first_stage() const noexcept { return first_stage_; }
     // Throws the failures, once; does nothing if there are none. If memory lacks, throws `std::bad_alloc`;
     // the next call then throws the failures.
     void throw_once();
@@ -221,6 +224,7 @@ class failure_record {
 
     mutable spin_lock lock_;  // guards the members below; nothing is allocated under this lock
     std::vector<failure> failures_;
+    std::string first_stage_;
     bool is_thrown_ = false;
     bool is_unreported_ = false;  // a failure was added that `run_options::on_failure` does not know
 };

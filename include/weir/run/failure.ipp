@@ -60,8 +60,14 @@ WEIR_INLINE auto failure_counter::last_failure() noexcept -> entry {
 }
 
 WEIR_INLINE void failure_record::add(failure f, bool reported) noexcept {
+    std::string stage;
+    try {
+        stage = f.stage;
+    } catch (const std::bad_alloc&) {  // reports then miss the name
+    }
     const std::lock_guard guard(lock_);
     is_unreported_ = is_unreported_ || !reported;
+    if (!is_thrown_ && failures_.empty()) first_stage_.swap(stage);
     if (!is_thrown_ && failures_.size() < most) failures_.push_back(std::move(f));
 }
 

@@ -167,6 +167,8 @@ class run_context : public detached_task_owner {
     // has set the outcome. `reported`: whether `on_failure` was called.
     void record(failure f, bool reported) noexcept;
     bool has_failed() const noexcept { return failures_.has_failed(); }
+    // Tells the reports why the stages have ended.
+    void report_outcome() noexcept { reports_.end_by(outcome(), failures_.first_stage()); }
     void throw_failure() { failures_.throw_once(); }
     // Called by the destructor, when no consumer can take an item any more. Failures after a stop are not
     // reported.

@@ -111,6 +111,7 @@ class run_core final : public profiled_graph<Policy> {
         co_await weir::sleep_until((time_point::max)(), this->all_left());
         static_cast<void>(
             call_with_stats("on_end", before, [this](const pipeline_stats& rest, const pipeline_stats& all) {
+                this->report_outcome();
                 this->reports_.call_each([&](run_report& r) { r.ends(rest, all); });
                 if (this->options_.on_end) this->options_.on_end(rest, all);
             }));
@@ -119,8 +120,8 @@ class run_core final : public profiled_graph<Policy> {
         return this->options_.lap > duration(0) && (this->options_.on_lap || !this->reports_.empty());
     }
     bool has_end() const noexcept { return this->options_.on_end || !this->reports_.empty(); }
-    // Calls `call` with the statistics since `before`, and with those since the start; then sets `before` to
-    // the latter. Returns false if `call` threw, or if there was no memory for the statistics. The run then
+    // Sets `before` to the statistics since the start, and calls `call` with the statistics since the former
+    // `before`, and with those since the start. Returns false if `call` threw, or if there was no memory for the statistics. The run then
     // fails, and the failure names `name` instead of a stage.
     template <class Callback>
     bool call_with_stats(const char* name, pipeline_stats& before, const Callback& call) noexcept {
@@ -129,8 +130,8 @@ class run_core final : public profiled_graph<Policy> {
             pipeline_stats all = this->stats();
             const pipeline_stats since = all - before;
             trampoline::is_work_of(this);  // so that refuse_within_run() recognises a call by `call`
-            call(since, all);
-            before = std::move(all);
+            before = std::move(all);       // also if `call` throws, so that no time is reported twice
+            call(since, before);
             return true;
         } catch (...) {
             error = std::current_exception();

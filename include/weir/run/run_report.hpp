@@ -187,6 +187,12 @@ class run_report {
     // Called after `around_invocations`. Returns the object that records the trace of some items of the run;
     // null: the report needs no trace.
     virtual std::shared_ptr<detail::run_trail> follows_items() { return nullptr; }
+    // Called before `ends`. `how`: `running` if all work is done. `stage`: `failure::stage` of the failure
+    // that ended the run; empty without one.
+    virtual void ended_by(run_outcome how, const std::string& stage) {
+        static_cast<void>(how);
+        static_cast<void>(stage);
+    }
 };
 
 /// Called when a report fails, with the report's name and the text of the exception. The run continues.
@@ -213,6 +219,10 @@ class run_reports {
     run_trail* trail() const noexcept { return trail_.get(); }
 
     bool empty() const noexcept { return all_.empty(); }
+
+    void end_by(run_outcome how, const std::string& stage) noexcept {
+        call_each([&](run_report& r) { r.ended_by(how, stage); });
+    }
 
     template <class Call>
     void call_each(Call call) noexcept {

@@ -353,9 +353,9 @@ TEST_CASE("the last line says if the run failed or was stopped, and counts all i
         }
     };
     const auto all_there_are = [&all](auto& run) { CHECK_THROWS_AS(all(run), weir::pipeline_failure); };
-    CHECK(lines_of(list | weir::pipe(takes_long) | weir::sink(), all_there_are) ==
+    CHECK(lines_of(list | weir::pipe(takes_long, {.name = "fails"}) | weir::sink(), all_there_are) ==
           "00:00  0 of 4 (0 %)\n"
-          "00:30  2 of 4  0.07 /s  stopped  failed 1\n");
+          "00:30  2 of 4  0.07 /s  failed in 'fails'  failed 1\n");
     CHECK(lines_of(list | weir::pipe(takes_long) | weir::sink(), one) ==
           "00:00  0 of 4 (0 %)\n"
           "00:10  1 of 4  0.10 /s  stopped\n");
@@ -563,6 +563,38 @@ TEST_CASE("a bar has its length for all times, and the same characters with colo
     CHECK(weir::detail::live_bar({}, 4, true) == "    ");
 }
 
+TEST_CASE("the last line says where a run failed, or that it was stopped, also without a total") {
+    virtual_time time;
+    const auto fails = [](int n) -> weir::task<int> {
+        co_await weir::sleep_for(1s);
+        if (n == 2) throw std::runtime_error("unreadable");
+        co_return n;
+    };
+    const auto last_of = [&](weir::run_options options, bool consumes) {
+        const a_pipe out;
+        options.lap = 10s;
+        options.reports = {std::make_shared<weir::live_view>(weir::live_view_options{.file = out.ends[1]})};
+        auto run = (weir::source(std::views::iota(0, 20)) | weir::pipe(fails, {.name = "de\x1b[1mcode"}) |
+                    weir::sink(20))
+                       .start(time, std::move(options));
+        try {
+            while (consumes && run.get()) {
+            }
+        } catch (const weir::pipeline_failure&) {
+        }
+        run.stop();
+        const std::string text = read_all(out.ends[0]);
+        const std::string last = text.substr(text.rfind("\n00:") + 1);
+        const std::size_t rate = last.find(" /s  ");
+        return last.substr(rate == std::string::npos ? 0 : rate + 5);
+    };
+    CHECK(last_of({}, true) == "failed in 'de?[1mcode'  failed 1\n");
+    CHECK(last_of({.max_failures = 1}, true) == "done  failed 1\n");
+    const auto throws = [](const weir::pipeline_stats&) { throw std::runtime_error("no disk"); };
+    CHECK(last_of({.max_failures = 1, .on_lap = throws}, true) == "failed in 'on_lap'  failed 1\n");
+    CHECK(last_of({}, false) == "00:00  0  stopped\n");
+}
+
 TEST_CASE("the time left is shown only if it can be known") {
     using weir::detail::progress_text;
     CHECK(progress_text({}) == "00:00  0");
@@ -582,6 +614,15 @@ TEST_CASE("the time left is shown only if it can be known") {
     CHECK(progress_text({.elapsed = 5s, .done = 5, .total = 10, .rate = 1, .ended = true}) ==
           "00:05  5 of 10  1.0 /s  stopped");
     CHECK(progress_text({.elapsed = 5s, .done = 5, .rate = 1, .ended = true}) == "00:05  5  1.0 /s  done");
+    const live_progress failed{.elapsed = 5s,
+                               .done = 5,
+                               .rate = 1,
+                               .failures = 2,
+                               .ended = true,
+                               .how = weir::run_outcome::failed,
+                               .failed_stage = "a"};
+    CHECK(progress_text(failed) == "00:05  5  1.0 /s  failed in 'a'  failed 2");
+    CHECK(progress_text(failed, 24) == "00:05  5  1.0 /s  failed");
     CHECK(progress_text({.elapsed = 5s, .done = 0, .total = 0}) == "00:05  0 of 0  0 /s");
 }
 

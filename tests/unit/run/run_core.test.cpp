@@ -542,6 +542,22 @@ TEST_CASE("on_end is also called for a run that is stopped, fails, or has no con
     CHECK(all.wholes[3].stages[1].num_tasks == 9);
 }
 
+TEST_CASE("a lap whose on_lap threw is not reported again") {
+    virtual_time time;
+    std::vector<pipeline_stats> rests;
+    auto run =
+        one_each(1s, 10).start(time,
+                               {.lap = 4500ms,
+                                .on_lap = [](const pipeline_stats&) { throw std::runtime_error("no disk"); },
+                                .on_end = [&rests](const pipeline_stats& rest,
+                                                   const pipeline_stats&) { rests.push_back(rest); }});
+    CHECK_THROWS_AS(run.drain(), weir::pipeline_failure);
+    run.stop();
+    REQUIRE(rests.size() == 1);
+    CHECK(rests[0].elapsed < 4500ms);
+    CHECK(rests[0].stages[1].num_tasks <= 1);
+}
+
 namespace {
 
 // A pipeline that counts the calls of its functions and of the factories of `per_slot`.
