@@ -199,8 +199,8 @@ class failure_record {
     void add(failure f, bool reported) noexcept;
     // Whether a failure was added, also if the failures were thrown since.
     bool has_failed() const noexcept;
-    // `failure::stage` of the first failure; empty: there is none, or memory lacks. Called when no failure can
-    // come that is the first one.
+    // `failure::stage` of the first failure; empty: there is none, or memory lacks. Called when no first
+    // failure can come any more.
     const std::string& first_stage() const noexcept { return first_stage_; }
     // Throws the failures, once; does nothing if there are none. If memory lacks, throws `std::bad_alloc`;
     // the next call then throws the failures.

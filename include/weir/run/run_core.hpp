@@ -121,8 +121,8 @@ class run_core final : public profiled_graph<Policy> {
     }
     bool has_end() const noexcept { return this->options_.on_end || !this->reports_.empty(); }
     // Sets `before` to the statistics since the start, and calls `call` with the statistics since the former
-    // `before`, and with those since the start. Returns false if `call` threw, or if there was no memory for the statistics. The run then
-    // fails, and the failure names `name` instead of a stage.
+    // `before`, and with those since the start. Returns false if `call` threw, or if there was no memory for
+    // the statistics. The run then fails, and the failure names `name` instead of a stage.
     template <class Callback>
     bool call_with_stats(const char* name, pipeline_stats& before, const Callback& call) noexcept {
         std::exception_ptr error;
