@@ -30,6 +30,21 @@ TEST_CASE("numbers are sent by their type, and all else as bytes") {
     CHECK(elements<sample>(3).count == 3 * int{sizeof(sample)});
 }
 
+TEST_CASE("a number for which MPI has no type is sent as bytes, also with GNU extensions") {
+    using weir::mpi::detail::number;
+    STATIC_REQUIRE(number<char>);
+    STATIC_REQUIRE(number<wchar_t>);
+    STATIC_REQUIRE(number<long long>);
+    STATIC_REQUIRE(number<long double>);
+    STATIC_REQUIRE_FALSE(number<bool>);
+#ifdef __SIZEOF_INT128__
+    __extension__ using wide = __int128;
+    STATIC_REQUIRE_FALSE(number<wide>);
+    CHECK(elements<wide>::type() == MPI_BYTE);
+    CHECK(elements<wide>(3).count == 3 * int{sizeof(wide)});
+#endif
+}
+
 TEST_CASE("more elements than MPI can count are refused") {
     constexpr auto most = std::size_t{INT_MAX};
     CHECK(elements<int>(most).count == INT_MAX);

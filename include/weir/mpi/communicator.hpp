@@ -24,7 +24,7 @@
 
 namespace weir::mpi {
 
-/// How a reduction joins the elements of all ranks.
+/// How a reduction joins the elements of all ranks: integers of at most 64 bits, float, double, long double.
 enum class reduction : std::uint8_t {
     sum,       ///< the sum
     smallest,  ///< the minimum
@@ -218,20 +218,20 @@ class communicator {
 
     /// Collective: joins the elements of all ranks, place by place; on each rank the result replaces `both`.
     /// \returns awaitable of void: `both` has the result. Errors: `std::length_error`: 2^31 numbers or more.
-    template <detail::number T>
+    template <class T>
     [[nodiscard("co_await this, or nothing is done")]] auto all_reduce(std::span<T> both,
                                                                        reduction how) const {
-        return request("MPI_Iallreduce", [both, n = detail::elements<T>(both.size()),
+        return request("MPI_Iallreduce", [both, n = detail::summands<T>(both.size()),
                                           how](MPI_Comm comm, MPI_Request* r) noexcept {
             return MPI_Iallreduce(MPI_IN_PLACE, both.data(), n.count, n.type(), detail::op_of(how), comm, r);
         });
     }
     /// The same, but only the rank `root` has the result; on other ranks the elements stay as they are.
-    template <detail::number T>
+    template <class T>
     [[nodiscard("co_await this, or nothing is done")]] auto reduce(std::span<T> both, reduction how,
                                                                    int root) const {
         owned().check_peer(root);
-        return request("MPI_Ireduce", [both, n = detail::elements<T>(both.size()), how, root,
+        return request("MPI_Ireduce", [both, n = detail::summands<T>(both.size()), how, root,
                                        is_root = rank() == root](MPI_Comm comm, MPI_Request* r) noexcept {
             return MPI_Ireduce(is_root ? MPI_IN_PLACE : both.data(), is_root ? both.data() : nullptr, n.count,
                                n.type(), detail::op_of(how), root, comm, r);

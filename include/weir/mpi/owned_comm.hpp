@@ -10,18 +10,21 @@
 #include <mpi.h>
 
 #include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::int64_t
 #include <limits>       // for std::numeric_limits
 #include <memory>       // for std::make_shared, std::make_unique, std::shared_ptr, std::unique_ptr
 #include <stdexcept>    // for std::invalid_argument, std::length_error
 #include <string>       // for std::string, std::to_string
-#include <type_traits>  // for std::is_arithmetic_v, std::is_trivially_copyable_v
+#include <type_traits>  // for std::is_integral_v, std::is_same_v, std::is_trivially_copyable_v
 #include <utility>      // for std::move
 #include <vector>       // for std::vector
 
 namespace weir::mpi::detail {
 
+// The types that type_of() has exactly. With GNU extensions `std::is_arithmetic` includes __int128 and __float128.
 template <class T>
-concept number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+concept number = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, long double> ||
+                 (std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= sizeof(std::int64_t));
 
 // MPI's type of a number.
 template <number T>
@@ -78,6 +81,16 @@ struct elements {
 
     static constexpr std::size_t scale = number<T> ? 1 : sizeof(T);
     int count;
+};
+
+// The same for the elements of a reduction.
+template <class T>
+struct summands : elements<T> {
+    static_assert(
+        number<T>,
+        "weir: MPI reduces integers of at most 64 bits, float, double and long double; gather other "
+        "elements, and join them yourself");
+    using elements<T>::elements;
 };
 
 // Owns a communicator of MPI, and frees the communicator on a thread that may call MPI.
