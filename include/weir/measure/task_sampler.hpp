@@ -31,14 +31,17 @@ namespace weir::detail {
 //         order than the invocations, and estimates means less exactly if times change during the run.
 class task_sampler {
   public:
-    // The sample has at most `most` elements; at most `most` + 1 if `most` is even. Errors: std::bad_alloc.
-    task_sampler(std::size_t most, std::uint64_t seed) : most_((most + 2) / 2 * 2), seed_(seed) {
+    // The sample has at most `most` elements; at most `most` + 1 if `most` is even. `recording`: the number in
+    // the message if memory lacks; 0: `most`. Errors: std::bad_alloc.
+    task_sampler(std::size_t most, std::uint64_t seed, std::size_t recording = 0)
+        : most_((most + 2) / 2 * 2), seed_(seed) {
         try {
             if (most_ > kept_.tasks.max_size()) throw std::bad_alloc();
             kept_.tasks.reserve(most_);
         } catch (const std::bad_alloc&) {
             if (most < memory_shortage::many) throw;
-            throw memory_shortage("no memory for a recording of " + std::to_string(most) +
+            throw memory_shortage("no memory for a recording of " +
+                                  std::to_string(recording == 0 ? most : recording) +
                                   " invocations; 1000 are enough for predictions");
         }
     }

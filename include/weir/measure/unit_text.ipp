@@ -14,7 +14,7 @@ namespace weir::units {
 
 WEIR_INLINE std::string fixed(double value, int decimals) {
     char text[350];  // the longest double has 309 digits before the point
-    if (decimals > 30) decimals = 30;
+    decimals = detail::larger(0, detail::smaller(decimals, 30));
     const auto end = std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, decimals);
     return std::string(text, end.ptr);
 }

@@ -34,7 +34,7 @@
 #if defined(__GNUC__) && __GNUC__ < 13 && !defined(__clang__) && !defined(__CUDA_ARCH__) && \
     !defined(WEIR_NO_COROUTINE_WARNING)
 #pragma message( \
-    "weir: g++ 12 miscompiles some coroutines without a warning. Let the lint look at yours: \
+    "weir: g++ before 13 miscompiles some coroutines without a warning. Let the lint look at yours: \
 weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH...; \
 -DWEIR_NO_COROUTINE_WARNING silences this")
 #endif

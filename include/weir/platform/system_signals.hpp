@@ -64,8 +64,9 @@ inline bool is_fault(int number) noexcept {
 inline void tell_signal_thread(signal_pipe& pipe, int number) noexcept {
     const auto byte = static_cast<unsigned char>(number);
     // Doesn't block: the number is lost if the pipe is full, as when a callback keeps the thread from
-    // reading.
-    [[maybe_unused]] const auto n = ::write(pipe.ends[1].load(std::memory_order_relaxed), &byte, 1);
+    // reading. The next signal with this number is told again.
+    const auto n = ::write(pipe.ends[1].load(std::memory_order_relaxed), &byte, 1);
+    if (n != 1) pipe.is_noted[number].store(false);
 }
 // The signal handler for signals that are caught once.
 inline void note_signal(int number) noexcept {

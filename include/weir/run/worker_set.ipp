@@ -103,7 +103,7 @@ WEIR_INLINE auto worker_set<Policy>::make_slot(std::size_t index) -> std::unique
         if (alone) s->reserve();
         if (run_.recording() != 0) {
             const std::size_t most = 1 + (run_.recording() - 1) / concurrency_;
-            samplers_.push_back(std::make_unique<slot_sampler>(most, subseed(index, 0)));
+            samplers_.push_back(std::make_unique<slot_sampler>(most, subseed(index, 0), run_.recording()));
             s->sampler = samplers_.back().get();
             s->meter.sample_after(0);
         }

@@ -68,6 +68,9 @@ TEST_CASE("a sample larger than any memory is refused with a sentence") {
                           "weir: no memory for a recording of " + std::to_string(most) +
                               " invocations; 1000 are enough for predictions");
     }
+    CHECK_THROWS_WITH(weir::detail::task_sampler(SIZE_MAX / 8, 0, SIZE_MAX / 2),
+                      "weir: no memory for a recording of " + std::to_string(SIZE_MAX / 2) +
+                          " invocations; 1000 are enough for predictions");
 }
 
 TEST_CASE("each invocation has the same chance to be in the sample") {

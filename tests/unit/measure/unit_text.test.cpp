@@ -17,6 +17,7 @@ TEST_CASE("a number has exactly the decimals that are asked for") {
     CHECK(units::fixed(-0.96, 1) == "-1.0");
     CHECK(units::fixed(14104.372, 2) == "14104.37");
     CHECK(units::fixed(1e300, 40).size() == 301 + 1 + 30);
+    CHECK(units::fixed(2.71, -1) == "3");
     CHECK(units::fixed(std::numeric_limits<double>::infinity(), 2) == "inf");
 }
 

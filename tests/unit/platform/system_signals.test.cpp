@@ -10,6 +10,7 @@
 #include <thread>
 
 #if !defined(_WIN32)
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 #endif
@@ -62,6 +63,20 @@ TEST_CASE("the listener gets each signal in order and ends with the pipe") {
     errno = EINTR;  // of an earlier call
     d::listen_for_signals(mine.get(), hear);
     CHECK(heard == "2 0 15 ");
+}
+
+TEST_CASE("a signal that is lost, as the pipe is full, does not keep the next one from being told") {
+    own_pipe mine;
+    REQUIRE(mine.is_there());
+    ::fcntl(mine.get().ends[1], F_SETFL, O_NONBLOCK);
+    const std::string much(4096, 'x');
+    while (::write(mine.get().ends[1], much.data(), much.size()) > 0) {
+    }
+    while (::write(mine.get().ends[1], "x", 1) == 1) {
+    }
+    mine.get().is_noted[SIGUSR1] = true;
+    d::tell_signal_thread(mine.get(), SIGUSR1);
+    CHECK_FALSE(mine.get().is_noted[SIGUSR1]);
 }
 
 TEST_CASE("a handler of the program's own that interrupts who listens makes it miss nothing") {
