@@ -61,6 +61,10 @@ concept makes_epochs =
     (callable<Make, std::uint64_t> || callable<Make> || can_be_copied<Make>) &&
     source_like<made_epoch_t<Make>> && !is_epoch_item<typename items_of<made_epoch_t<Make>>::item>;
 
+// Not defined: the result of a call whose argument is refused, so that no copy of it gives a further error.
+template <class Make>
+epochs_of<Make> refused_epochs();
+
 template <class Make>
 class items_of<epochs_of<Make>> {
     using range = made_epoch_t<Make>;
@@ -244,13 +248,20 @@ class items_of<draws_of<Sampler>> {
 /// Errors: `std::invalid_argument` for a negative `count`. An exception from `make` or from its range ends
 ///         the stream and fails the run, as in any `source`.
 template <class Make>
-[[nodiscard]] auto epochs(Make make, std::uint64_t count = endless) {
+[[nodiscard]] auto epochs(Make&& make, std::uint64_t count = endless) {
+    using kept = std::decay_t<Make>;
     static_assert(
-        detail::makes_epochs<Make>,
+        detail::makes_epochs<kept>,
         "weir: epochs needs a function that gives a range or a generator, of the epoch's number or of "
         "nothing, or a container that can be copied; this is neither, or has epochs itself, as draws have");
-    detail::refuse_negative(count, detail::no_times);
-    return detail::epochs_of<Make>{std::move(make), count};
+    if constexpr (!detail::makes_epochs<kept>) {
+        return detail::refused_epochs<kept>();
+    } else if constexpr (!detail::can_be_kept<Make>) {
+        return detail::refused_epochs<detail::kept_t<Make>>();
+    } else {
+        detail::refuse_negative(count, detail::no_times);
+        return detail::epochs_of<kept>{std::forward<Make>(make), count};
+    }
 }
 
 /// The items of `epochs(make, count)` as one stream without epochs: `source(repeat(files, 3))`.
@@ -258,8 +269,8 @@ template <class Make>
 /// Errors: as for `epochs`.
 /// Ends:   after `count` repetitions, or after one without items.
 template <class Make>
-[[nodiscard]] auto repeat(Make make, std::uint64_t count = endless) {
-    return detail::repetitions_of<Make>{weir::epochs(std::move(make), count)};
+[[nodiscard]] auto repeat(Make&& make, std::uint64_t count = endless) {
+    return detail::repetitions_of<std::decay_t<Make>>{weir::epochs(std::forward<Make>(make), count)};
 }
 
 /// The draws of a sampler, as a source of epochs from which a run can be resumed (`run::checkpoint`):
