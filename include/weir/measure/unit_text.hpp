@@ -17,8 +17,8 @@
 /// everywhere, and a program that parses it need not know where it was written.
 namespace weir::units {
 
-/// \returns the number with `decimals` decimals, 0 to 30, as `printf("%.*f")` writes it in the C locale. Other
-///          values count as 0 or 30.
+/// \returns the number with `decimals` decimals, 0 to 30, as `printf("%.*f")` writes it in the C locale.
+///          Other values count as 0 or 30.
 [[nodiscard]] std::string fixed(double value, int decimals);
 
 /// \returns the text, preceded by spaces to at least `width` bytes.
