@@ -29,6 +29,7 @@ using weir::detail::is_pipeline;
 using weir::detail::is_sink;
 using weir::detail::is_stage_row;
 using weir::detail::join;
+using weir::detail::kept_options;
 using weir::detail::no_stages;
 using weir::detail::sink_stage;
 using weir::detail::source_stage;
@@ -55,8 +56,8 @@ auto named(const char* name) { return weir::pipe(plus_1, {.name = name}); }
 template <class Row>
 names names_in(Row&& stages) {
     names all;
-    std::remove_cvref_t<Row>::each(std::forward<Row>(stages),
-                                   [&all](const auto& stage) { all.push_back(stage.options.name); });
+    const auto add = [&all](const kept_options& each) { all.push_back(each.name); };
+    std::remove_cvref_t<Row>::each_options(stages, add);
     return all;
 }
 
@@ -120,7 +121,8 @@ TEST_CASE("the stages of a row are visited from the first to the last") {
     CHECK(names_in(row(named("a"))) == names{"a"});
     auto three = row(named("a"), named("b"), named("c"));
     CHECK(names_in(three) == names{"a", "b", "c"});
-    decltype(three)::each(three, [](auto& stage) { stage.options.name += "!"; });
+    const auto call = [](kept_options& each) { each.name += "!"; };
+    decltype(three)::each_options(three, call);
     CHECK(names_in(std::as_const(three)) == names{"a!", "b!", "c!"});
 }
 
@@ -129,15 +131,15 @@ TEST_CASE("a row visits its stages as what it is itself: constant, to be changed
     using row_type = decltype(two);
     int constants = 0, lvalues = 0, rvalues = 0;
     const auto count = [&]<class S>(S&&) {
-        constants += std::is_same_v<S, const plus_stage&> ? 1 : 0;
-        lvalues += std::is_same_v<S, plus_stage&> ? 1 : 0;
-        rvalues += std::is_same_v<S, plus_stage> ? 1 : 0;
+        constants += std::is_same_v<S, const kept_options&> ? 1 : 0;
+        lvalues += std::is_same_v<S, kept_options&> ? 1 : 0;
     };
-    row_type::each(two, count);
+    row_type::each_options(two, count);
     CHECK(lvalues == 2);
-    row_type::each(std::as_const(two), count);
+    row_type::each_options(std::as_const(two), count);
     CHECK(constants == 2);
-    row_type::each(std::move(two), count);
+    row_type::apply(std::move(two),
+                    [&]<class... S>(S&&...) { rvalues = ((std::is_same_v<S, plus_stage> ? 1 : 0) + ...); });
     CHECK(rvalues == 2);
 }
 
