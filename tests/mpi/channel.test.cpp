@@ -419,6 +419,27 @@ TEST_CASE("a run that fails abandons its channel between ranks, and one that is 
     }
 }
 
+TEST_CASE(
+    "a failure abandons a channel of one rank, too: its consumer does not take the failure for the end") {
+    cluster ranks(1);
+    ranks.is_broken = true;
+    const channel_options both{.capacity = 4};
+    const auto destroy = [&] {
+        const channels<int> c(ranks, 1, {both});
+        throw std::runtime_error("not of the channel");
+    };
+    CHECK_THROWS_WITH(destroy(), "not of the channel");
+    CHECK(ranks.at(0).loop()->failure() == nullptr);  // nobody waits for what was destroyed
+
+    channels<int> c(ranks, 1, {both});
+    CHECK(c[0].blocking_put(3));
+    settle(ranks);
+    c[0].abandon();
+    settle(ranks);
+    CHECK(c[0].blocking_get() == 3);
+    CHECK_THROWS_AS(static_cast<void>(c[0].blocking_get()), weir::mpi::rank_failed);
+}
+
 TEST_CASE("all ranks know what each rank does in a channel") {
     cluster ranks(3, 7);
     const int failed = ranks.run([](communicator c) -> weir::task<> {

@@ -96,13 +96,11 @@ class item_link : public link {
     bool put_now(S& item) {
         return was_put(out.blocking_put(std::move(checked(item))) == channel_status::success);
     }
-    // Whether an exception destroys this object.
-    bool is_unwinding() const noexcept { return std::uncaught_exceptions() > exceptions_; }
-    // This rank has failed, unless all is sent and received, or there is no other rank. The thread that
-    // catches the exception tells the others the reason: see `world::run`. If no thread does, they hear of
-    // the failure after a second.
+    // Whether an exception destroys this object, while other ranks may wait for this one.
+    bool is_unwinding() const noexcept { return num_ranks() > 1 && std::uncaught_exceptions() > exceptions_; }
+    // This rank has failed, unless all is sent and received. The thread that catches the exception tells the
+    // others the reason: see `world::run`. If no thread does, they hear of the failure after a second.
     void give_up_rank() noexcept {
-        if (num_ranks() == 1) return;
         loop().locked([this]() noexcept {
             if (!is_finished()) loop().abandon();
         });
