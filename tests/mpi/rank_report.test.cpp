@@ -90,3 +90,24 @@ TEST_CASE("laps that can't be merged yet are joined, and nothing is lost") {
     });
     CHECK(failed == 0);
 }
+
+TEST_CASE("what show throws on one rank is thrown by total of this rank, and holds up nobody") {
+    cluster all(3);
+    const pipeline_stats one = ranks::rank(10ms);
+    std::vector<std::size_t> num_shown(3);
+    const int failed = all.run([&](communicator c) -> weir::task<> {
+        const auto me = static_cast<std::size_t>(c.rank());
+        const communicator own = co_await c.duplicate();
+        rank_report report(own, all.all, [&](const rank_stats&, const auto&) {
+            if (++num_shown[me] == 2 && me == 1) throw std::runtime_error("the disk is full");
+        });
+        report.begins(one);
+        for (int lap = 0; lap < 3; ++lap) report.lap(one);
+        report.ends(one, one);
+        const rank_stats total = co_await report.total();
+        CHECK(total.all.stages[0].num_tasks == std::uint64_t{3} * 800);
+    });
+    CHECK(failed == 1);
+    CHECK(all.message == "the disk is full");
+    CHECK(num_shown == std::vector<std::size_t>{4, 2, 4});
+}

@@ -17,6 +17,7 @@
 
 #include <cstddef>      // for std::byte, std::size_t
 #include <cstdint>      // for std::uint64_t
+#include <exception>    // for std::current_exception, std::exception_ptr, std::rethrow_exception
 #include <functional>   // for std::function
 #include <optional>     // for std::nullopt, std::optional
 #include <span>         // for std::as_bytes, std::span
@@ -40,7 +41,8 @@ namespace weir::mpi {
 /// laps of a rank wait to be merged. Laps that end while 64 laps wait are joined into one, which counts as
 /// one lap.
 ///
-/// Errors:   after a failure of MPI or of another rank, no more laps are merged; `total` throws the error.
+/// Errors:   after a failure of MPI or of another rank, no more laps are merged; `total` throws the error. An
+///           exception of `show` ends the calls of `show` on this rank; `total` throws the exception.
 /// Threads:  `show` and the reductions run on the executor's threads.
 /// Lifetime: the destructor waits until each other rank has destroyed its report, or has ended its run. The
 ///           executor outlives the report.
@@ -122,12 +124,18 @@ class rank_report final : public run_report {
             some = words.back() != 0;
             words.pop_back();
             if (!some || !show_) continue;
-            const rank_stats merged = layout.unpack(words);
-            show_(merged, watch.add(merged));
+            if (failure_) continue;
+            try {
+                const rank_stats merged = layout.unpack(words);
+                show_(merged, watch.add(merged));
+            } catch (...) {
+                failure_ = std::current_exception();
+            }
         }
         words = layout.pack(total_, my_rank());
         co_await all_.all_reduce(std::span(words), reduction::sum);
         of_all_ = layout.unpack(words);
+        if (failure_) std::rethrow_exception(failure_);
     }
     std::size_t my_rank() const { return static_cast<std::size_t>(all_.rank()); }
 
@@ -137,6 +145,7 @@ class rank_report final : public run_report {
     std::optional<pipeline_stats> kept_;  // a lap for which `laps_` had no room
     pipeline_stats total_;
     rank_stats of_all_;
+    std::exception_ptr failure_;  // of `show`: thrown after the reductions, for which the other ranks wait
     task_group group_;
 };
 
