@@ -8,6 +8,7 @@
 #include <weir/stages/source.hpp>
 #include <weir/task/stop_token.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -289,6 +290,30 @@ TEST_CASE("half of the credit is given back at once, and is added to what the pr
     // Each third item has 40 numbers of 4 bytes, from the first one on; the others have 2.
     CHECK(sent.bytes_sent == 4 * (3 * 40 + 4 * 2));
     CHECK(c[1].stats().bytes_received == sent.bytes_sent);
+}
+
+TEST_CASE("the wait for credit counts while it lasts, from time 0 on, until a cancel or a failure ends it") {
+    for (const bool fails : {false, true}) {
+        cluster ranks(2);
+        ranks.is_broken = fails;
+        ranks.all.time = weir::time_point{};
+        channels<item> c(ranks, 2, roles(1, 1, 1));
+        for (std::uint32_t n = 0; n < 2; ++n) CHECK(c[0].blocking_put(make_item(0, n)));
+        settle(ranks);
+        CHECK(c[0].stats().num_sent == 1);
+        for (int seconds = 1; seconds < 3; ++seconds) {
+            *ranks.all.time += std::chrono::seconds(1);
+            CHECK(c[0].stats().credit_wait == std::chrono::seconds(seconds));
+        }
+        if (fails) {
+            ranks.at(0).fail("the disk is full");
+        } else {
+            c[1].cancel();
+        }
+        settle(ranks);
+        *ranks.all.time += std::chrono::seconds(1);
+        CHECK(c[0].stats().credit_wait == std::chrono::seconds(2));
+    }
 }
 
 TEST_CASE("a poll receives at most half of the room: its credit returns while the other half is sent") {

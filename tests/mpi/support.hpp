@@ -16,6 +16,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -55,12 +56,14 @@ class steps final : public weir::executor {
         }
         return true;
     }
+    weir::time_point now() const noexcept override { return time ? *time : executor::now(); }
     std::size_t draw(std::size_t n) {
         random_ = random_ * 6364136223846793005U + 1442695040888963407U;
         return static_cast<std::size_t>((random_ >> 33U) % n);
     }
 
     std::vector<weir::mpi::detail::reactor*> polled;
+    std::optional<weir::time_point> time;      // none: that of the platform
     static constexpr int most_steps = 20'000;  // without a coroutine that continues
 
   private:

@@ -200,7 +200,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         rank_channel_stats s{.out = this->out.stats(), .in = this->in.stats()};
         this->loop().locked([&]() noexcept {
             const auto& c = this->figures();
-            s.credit_wait = duration(c.credit_wait);
+            s.credit_wait = duration(this->credit_wait());
             s.wire = duration(c.wire);
             s.num_sent = c.sent;
             s.bytes_sent = c.bytes_sent;

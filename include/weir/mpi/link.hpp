@@ -158,6 +158,8 @@ class link : operation {
     }
     reactor& loop() const noexcept { return *loop_; }
     counts& figures() noexcept { return counts_; }
+    std::int64_t credit_wait()
+        const noexcept;  // in ns, with the wait that goes on now; called under the lock
 
   private:
     enum tags : int { item_tag, note_tag };
@@ -255,16 +257,12 @@ class link : operation {
 
     void go_on() noexcept;
     peer* with_credit() noexcept;
+    void end_credit_wait() noexcept;
     void send_ends() noexcept;
     void return_credit() noexcept;
     // Receives items that have arrived, at most half of the room. Sets `again` until the end of the link.
     inline int begin(MPI_Request&, bool& again) noexcept override;
-    void ended() noexcept override {
-        has_stopped_ = true;
-        if (error_class() != MPI_SUCCESS) give_up(error_class(), call(), any_rank);
-        if (is_cancelled() || loop_->failure() != nullptr) failed();
-        one_ended();
-    }
+    inline void ended() noexcept override;
 
     void take(peer& from, const note_text& said) noexcept;
     void look_for_the_end(peer& of) noexcept;
@@ -287,7 +285,7 @@ class link : operation {
     // Under the reactor's lock:
     counts counts_;
     std::size_t next_consumer_ = 0;
-    std::int64_t blocked_since_ = 0;
+    std::optional<std::int64_t> blocked_since_;  // the wait for credit that goes on now
     bool has_sent_end_ = false;
     bool has_left_ = false;
     bool has_stopped_ = false;

@@ -76,6 +76,14 @@ inline int link::begin(MPI_Request&, bool& again) noexcept {
     return MPI_SUCCESS;
 }
 
+inline void link::ended() noexcept {
+    has_stopped_ = true;
+    end_credit_wait();
+    if (error_class() != MPI_SUCCESS) give_up(error_class(), call(), any_rank);
+    if (is_cancelled() || loop_->failure() != nullptr) failed();
+    one_ended();
+}
+
 // Sends what can be sent, credit first.
 inline void link::go_on() noexcept {
     return_credit();
@@ -84,11 +92,10 @@ inline void link::go_on() noexcept {
         if (is_drained()) return send_ends();
         peer* const to = with_credit();
         if (to == nullptr) {
-            if (blocked_since_ == 0 && has_items()) blocked_since_ = now();
+            if (!blocked_since_ && has_items()) blocked_since_ = now();
             return;
         }
-        if (blocked_since_ != 0) counts_.credit_wait += now() - blocked_since_;
-        blocked_since_ = 0;
+        end_credit_wait();
         if (!send_next(to->rank)) break;
         --to->credits;
         ++to->num_sent;
@@ -108,7 +115,16 @@ inline link::peer* link::with_credit() noexcept {
     return nullptr;
 }
 
+inline std::int64_t link::credit_wait() const noexcept {
+    return counts_.credit_wait + (blocked_since_ ? now() - *blocked_since_ : 0);
+}
+inline void link::end_credit_wait() noexcept {
+    counts_.credit_wait = credit_wait();
+    blocked_since_.reset();
+}
+
 inline void link::send_ends() noexcept {
+    end_credit_wait();
     has_sent_end_ = true;
     for (peer* const p : consumers_) p->end_note.send(p->num_sent);
 }
