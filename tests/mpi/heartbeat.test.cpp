@@ -19,7 +19,7 @@ namespace {
 // Heartbeats of ranks, by a clock that the test sets.
 class hearts {
   public:
-    explicit hearts(int ranks) {
+    explicit hearts(int ranks, const failure_options& options = usual) {
         stand_in::settings how;
         how.ranks = ranks;
         stand_in::reset(how);
@@ -32,9 +32,9 @@ class hearts {
         }
         now = weir::detail::standard_platform::now();
     }
-    // All ranks but `silent` live on for `time`.
-    void live(std::chrono::nanoseconds time, int silent = -1) {
-        for (const std::int64_t end = now + time.count(); now < end; now += 100'000'000) {
+    // All ranks but `silent` live on for `time`, and poll in intervals of `step`.
+    void live(std::chrono::nanoseconds time, int silent = -1, std::chrono::nanoseconds step = 100ms) {
+        for (const std::int64_t end = now + time.count(); now < end; now += step.count()) {
             for (std::size_t r = 0; r < all.size(); ++r) {
                 if (static_cast<int>(r) == silent) continue;
                 stand_in::as(static_cast<int>(r));
@@ -48,7 +48,7 @@ class hearts {
         return f == nullptr ? "" : f->what();
     }
 
-    static constexpr failure_options options{.heartbeat = 1s, .dead_after = 5s, .grace = 3s, .status = 7};
+    static constexpr failure_options usual{.heartbeat = 1s, .dead_after = 5s, .grace = 3s, .status = 7};
     std::vector<std::unique_ptr<reactor>> reactors;
     std::vector<std::unique_ptr<heartbeat>> all;
     std::int64_t now = 0;
@@ -61,6 +61,41 @@ TEST_CASE("ranks that live are not taken for dead") {
     ranks.live(2s);
     for (std::size_t r = 0; r < 3; ++r) CHECK(ranks.failure(r).empty());
     CHECK(stand_in::num_calls("MPI_Isend") >= 3);
+    CHECK_FALSE(stand_in::look().aborted);
+}
+
+TEST_CASE("ranks that were all stopped and continued are not taken for dead") {
+    hearts ranks(3);
+    ranks.live(2s);
+    for (int i = 0; i < 3; ++i) {
+        ranks.now += std::chrono::nanoseconds(60s).count();
+        ranks.live(2s);
+    }
+    for (std::size_t r = 0; r < 3; ++r) CHECK(ranks.failure(r).empty());
+}
+
+TEST_CASE("a rank that is silent is found also if the others poll more seldom than they wait for it") {
+    hearts ranks(2);
+    ranks.live(60s, -1, 10s);
+    for (std::size_t r = 0; r < 2; ++r) CHECK(ranks.failure(r).empty());
+    ranks.live(60s, 0, 10s);
+    CHECK_FALSE(ranks.failure(1).empty());
+}
+
+TEST_CASE("times of failure options may be endless, and heartbeats are twice as often as they are missed") {
+    hearts endless(3, {.heartbeat = weir::duration::max(), .dead_after = weir::duration::max()});
+    endless.live(60s, 1);
+    for (std::size_t r = 0; r < 3; ++r) CHECK(endless.failure(r).empty());
+    CHECK(stand_in::num_calls("MPI_Isend") == 2);
+
+    hearts seldom(3, {.heartbeat = weir::duration::max(), .dead_after = 5s});
+    seldom.live(61s);
+    for (std::size_t r = 0; r < 3; ++r) CHECK(seldom.failure(r).empty());
+    CHECK(stand_in::num_calls("MPI_Isend") == 3 * 25);
+
+    hearts patient(3, {.grace = weir::duration::max()});
+    patient.reactors[0]->locked([&] { patient.all[0]->fail(0, "out of memory"); });
+    patient.live(60s);
     CHECK_FALSE(stand_in::look().aborted);
 }
 

@@ -24,8 +24,11 @@ namespace weir::mpi {
 
 /// How the ranks watch each other. With a `heartbeat` of 0, silent ranks are not found.
 struct failure_options {
-    duration heartbeat = std::chrono::seconds(1);    ///< interval of messages to the next rank; 0: none
-    duration dead_after = std::chrono::seconds(30);  ///< a rank that is not heard of for this long has failed
+    /// Interval of messages to the next rank, at most half of `dead_after`; 0: none.
+    duration heartbeat = std::chrono::seconds(1);
+    /// A rank that is not heard of for this long has failed. Time in which the rank that listens was stopped
+    /// itself, as by Ctrl-Z, counts as a quarter of `dead_after` at most.
+    duration dead_after = std::chrono::seconds(30);
     duration grace = std::chrono::seconds(5);  ///< after a failure: time for all ranks to clean up and print
     int status = 1;                            ///< of the job, after a failure
 };
@@ -48,7 +51,7 @@ class heartbeat final : public periodic_work {
     heartbeat(reactor& of, MPI_Comm comm, const failure_options& how) : loop_(of), comm_(comm), how_(how) {
         check_call(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
         check_call(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
-        heard_ = next_beat_ = standard_platform::now();
+        ticked_ = next_beat_ = standard_platform::now();
     }
     ~heartbeat() = default;
 
@@ -83,15 +86,18 @@ class heartbeat final : public periodic_work {
     std::int64_t tick(std::int64_t now) noexcept override {
         receive_all();
         if (loop_.failure() != nullptr) return end_together(now);
-        if (std::exchange(was_heard_, false)) heard_ = now;
+        // After a long time without a call, this rank probably was stopped, and with it the others. The time
+        // is not ignored, as the program may poll as seldom as that.
+        silence_ += weir::detail::smaller(now - std::exchange(ticked_, now), how_.dead_after.count() / 4);
+        if (std::exchange(was_heard_, false)) silence_ = 0;
         if (how_.heartbeat.count() <= 0 || size_ == 1 || has_stopped_) return now + interval;
         if (now >= next_beat_) {
-            next_beat_ = now + how_.heartbeat.count();
+            next_beat_ = now + weir::detail::smaller(how_.heartbeat, how_.dead_after / 2).count();
             int is_sent = beat_ == MPI_REQUEST_NULL ? 1 : 0;
             if (is_sent == 0) MPI_Test(&beat_, &is_sent, MPI_STATUS_IGNORE);
             if (is_sent != 0) MPI_Isend(nullptr, 0, MPI_BYTE, (rank_ + 1) % size_, beat, comm_, &beat_);
         }
-        if (now - heard_ > how_.dead_after.count()) {
+        if (silence_ > how_.dead_after.count()) {
             const auto seconds = std::to_string(how_.dead_after / std::chrono::milliseconds(1));
             fail((rank_ + size_ - 1) % size_,
                  "it was not heard of for " + seconds + " ms: it hangs, or is dead");
@@ -180,8 +186,8 @@ class heartbeat final : public periodic_work {
         int are_sent = 0;
         MPI_Testall(static_cast<int>(notices_.size()), notices_.data(), &are_sent, MPI_STATUSES_IGNORE);
         const bool have_left = has_left && num_left_ >= size_ - 2;  // without this rank and the failed one
-        const std::int64_t limit = (leads ? 1 : 2) * how_.grace.count();
-        if ((leads && have_left && are_sent != 0 && untold_.empty()) || now - failed_at_ > limit) {
+        const bool is_late = (now - failed_at_) / (leads ? 1 : 2) > how_.grace.count();
+        if ((leads && have_left && are_sent != 0 && untold_.empty()) || is_late) {
             std::fflush(nullptr);
             MPI_Abort(MPI_COMM_WORLD, how_.status);
         }
@@ -193,8 +199,9 @@ class heartbeat final : public periodic_work {
     const failure_options how_;
     int rank_ = 0;
     int size_ = 1;
-    std::int64_t heard_ = 0;  // when the rank before this was heard of
-    bool was_heard_ = false;  // since the last call of tick()
+    std::int64_t ticked_ = 0;   // when tick() was called last
+    std::int64_t silence_ = 0;  // for how long the rank before this was not heard of, as this rank knows
+    bool was_heard_ = false;    // since the last call of tick()
     std::int64_t next_beat_ = 0;
     std::int64_t abandoned_at_ = 0;  // 0: no call of abandon(), or explained
     std::int64_t failed_at_ = 0;
