@@ -252,8 +252,16 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     // Whether the put waits for its turn, in `early_`: a put with a lower number is missing.
     bool is_early(const waiter& w) const noexcept { return order_ != nullptr && w.number != order_->next(); }
     void add_early(waiter& w, [[maybe_unused]] std::int64_t now) noexcept {
+        // Searched from both ends: behind a slow item, the puts mostly come in the order of their numbers.
         waiter* behind = early_.front();
-        while (behind != nullptr && behind->number < w.number) behind = behind->next;
+        waiter* before = early_.back();
+        for (; behind != nullptr && behind->number < w.number; before = before->previous) {
+            if (before->number < w.number) {
+                behind = before->next;
+                break;
+            }
+            behind = behind->next;
+        }
         early_.insert(w, behind);
         w.wait = ++waits_;
         if constexpr (Policy::statistics) w.measured->enter(slot_state::wait_turn, now);

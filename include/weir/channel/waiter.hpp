@@ -91,6 +91,7 @@ class waiter_line {
   public:
     bool empty() const noexcept { return first_ == nullptr; }
     Waiter* front() const noexcept { return first_; }
+    Waiter* back() const noexcept { return last_; }
 
     void push(Waiter& w) noexcept {
         w.next = nullptr;
