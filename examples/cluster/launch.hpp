@@ -10,7 +10,7 @@
 #include <unistd.h>  // for execvp, geteuid, getpid
 
 #include <chrono>    // for std::chrono::duration
-#include <cstdlib>   // for std::getenv
+#include <cstdlib>   // for std::getenv, std::strtoull
 #include <iostream>  // for std::cerr
 #include <string>    // for std::string
 #include <thread>    // for std::thread
@@ -20,10 +20,13 @@ namespace cluster {
 
 /// \returns whether a launcher has started this process as one of several ranks.
 inline bool is_rank() {
-    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_PROCID"}) {
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
         if (std::getenv(name) != nullptr) return true;
     }
-    return false;
+    // Slurm gives a batch script SLURM_PROCID, too; its step has no number, or one of the largest.
+    const char* const step = std::getenv("SLURM_STEP_ID");
+    return std::getenv("SLURM_PROCID") != nullptr && step != nullptr &&
+           std::strtoull(step, nullptr, 10) < 4'000'000'000;
 }
 
 /// Replaces this process by mpirun, which starts the program `s.ranks` times on this machine.

@@ -6,11 +6,13 @@
 
 #include "../common/options.hpp"
 
-#include <cstdint>    // for std::int64_t
-#include <cstdio>     // for std::sscanf
-#include <optional>   // for std::optional
-#include <stdexcept>  // for std::runtime_error
-#include <string>     // for std::string
+#include <cstdint>       // for std::int64_t
+#include <cstdio>        // for std::sscanf
+#include <filesystem>    // for std::filesystem::directory_iterator
+#include <optional>      // for std::optional
+#include <stdexcept>     // for std::runtime_error
+#include <string>        // for std::string
+#include <system_error>  // for std::error_code
 
 namespace cluster {
 
@@ -45,16 +47,19 @@ inline std::optional<int> parse(int argc, char** argv, settings& s) {
         std::sscanf(s.slow.c_str(), "%d:%31[^:]:%lf%c", &s.slow_rank, stage, &s.slow_factor, &more);
     s.slow_stage = stage;
     const bool has_stage = s.slow_stage == "read" || s.slow_stage == "tokenize";
-    if (!s.slow.empty() && (slow != 3 || !has_stage || s.slow_rank < 1 || !(s.slow_factor >= 1)))
+    const bool has_factor = s.slow_factor >= 1 && s.slow_factor <= 1'000;  // not if it is not a number
+    if (!s.slow.empty() && (slow != 3 || !has_stage || s.slow_rank < 1 || !has_factor))
         return options.wrong("--slow takes RANK:STAGE:FACTOR, not '" + s.slow +
-                             "': a rank from 1, read or tokenize, and a factor of at least 1");
+                             "': a rank from 1, read or tokenize, and a factor from 1 to 1000");
     const int kill = std::sscanf(s.kill.c_str(), "%d@%lf%c", &s.killed_rank, &s.killed_after, &more);
-    if (!s.kill.empty() && (kill != 2 || s.killed_rank < 0 || !(s.killed_after >= 0)))
-        return options.wrong("--kill takes RANK@SECONDS, not '" + s.kill + "'");
+    const bool has_time = s.killed_after >= 0 && s.killed_after <= 1'000'000;
+    if (!s.kill.empty() && (kill != 2 || s.killed_rank < 0 || !has_time))
+        return options.wrong("--kill takes RANK@SECONDS, not '" + s.kill +
+                             "': a rank from 0, and a time from 0 to 1000000");
     return std::nullopt;
 }
 
-/// Refuses settings that don't fit the number of ranks.
+/// Refuses settings that don't fit the number of ranks, or a directory that this machine can't read.
 inline void check(const settings& s, int ranks) {
     if (ranks < 2) throw std::runtime_error("cluster needs 2 ranks or more: one trains, the others prepare");
     for (const int rank : {s.slow_rank, s.killed_rank}) {
@@ -62,6 +67,9 @@ inline void check(const settings& s, int ranks) {
         throw std::runtime_error("there is no rank " + std::to_string(rank) + ": the last one is " +
                                  std::to_string(ranks - 1));
     }
+    std::error_code error;
+    const std::filesystem::directory_iterator files(s.directory, error);
+    if (error) throw std::runtime_error("'" + s.directory + "' can't be read: " + error.message());
 }
 
 }  // namespace cluster

@@ -4,6 +4,7 @@
     tests/programs/cluster/cluster.py PROGRAM
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -13,9 +14,9 @@ from pathlib import Path
 FILES = 1500
 
 
-def run(program, folder, *options):
-    done = subprocess.run([program, "--checkpoint", f"{folder}/checkpoint", *options, f"{folder}/files"],
-                          capture_output=True, text=True, timeout=100, check=False)
+def run(program, folder, *options, files="files", **environment):
+    done = subprocess.run([program, "--checkpoint", f"{folder}/checkpoint", *options, f"{folder}/{files}"],
+                          capture_output=True, text=True, timeout=100, check=False, env=os.environ | environment)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -63,12 +64,23 @@ def main(program):
             if rest % 500 or not 0 < rest < FILES or tokens >= all_tokens:
                 problems.append(f"the next start trained on {rest} files with {tokens} of {all_tokens} tokens")
 
+        # In a batch script of Slurm the program starts the ranks; in a step that srun has started it is a rank.
+        for step in ({}, {"SLURM_STEP_ID": "4294967291"}):
+            status, text = run(program, folder, "-n", "2", "--train-us", "0", SLURM_PROCID="0", **step)
+            expect(f"two ranks of a batch script with {step}", status, text, 0, f"{FILES} files with")
+        status, text = run(program, folder, "-n", "2", SLURM_PROCID="0", SLURM_STEP_ID="0")
+        expect("a rank of Slurm", status, text, 1, "needs 2 ranks or more")
+
+        slow, kill = "takes RANK:STAGE:FACTOR", "takes RANK@SECONDS"
         for options, pattern in ((["-n", "2", "--slow", "9:tokenize:2"], "there is no rank 9"),
-                                 (["--slow", "1:decode:2"], "takes RANK:STAGE:FACTOR"),
-                                 (["--slow", "1:read:0.5"], "takes RANK:STAGE:FACTOR"),
-                                 (["--kill", "1@soon"], "takes RANK@SECONDS")):
+                                 (["--slow", "1:decode:2"], slow), (["--slow", "1:read:0.5"], slow),
+                                 (["--slow", "1:read:inf"], slow), (["--slow", "1:read:nan"], slow),
+                                 (["--slow", "1:read:1e15"], slow), (["--kill", "1@soon"], kill),
+                                 (["--kill", "1@inf"], kill), (["--kill", "1@nan"], kill), (["--kill", "1@1e30"], kill)):
             status, text = run(program, folder, *options)
             expect(" ".join(options), status, text, 1, pattern)
+        status, text = run(program, folder, "-n", "2", files="nowhere")
+        expect("a directory that doesn't exist", status, text, 1, "nowhere' can't be read: No such file")
 
     for each in problems:
         print(each)
