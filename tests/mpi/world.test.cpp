@@ -68,6 +68,26 @@ TEST_CASE("an MPI without threads is refused") {
     CHECK_THROWS_WITH(world(), "weir: this MPI knows no threads: it grants only MPI_THREAD_SINGLE");
 }
 
+TEST_CASE("a world asks for no level of threads that is none, or too low") {
+    stand_in::reset();
+    const std::string rest = ": ask for MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED or MPI_THREAD_FUNNELED";
+    CHECK_THROWS_WITH(world(of_level(MPI_THREAD_SINGLE)),
+                      "weir: world_options::threads is MPI_THREAD_SINGLE, which forbids other threads" +
+                          rest);
+    CHECK_THROWS_WITH(world(of_level(99)), "weir: world_options::threads is 99, which is no level" + rest);
+    CHECK(stand_in::num_calls("MPI_Init_thread") == 0);
+}
+
+TEST_CASE("a world without a thread names the level that suffices, if the program's is too low") {
+    stand_in::reset();
+    int level = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SINGLE, &level);
+    CHECK_THROWS_WITH(
+        world(without_thread()),
+        "weir: MPI was initialised by the program with MPI_THREAD_SINGLE, which forbids other "
+        "threads: let the world initialise MPI, or ask MPI_Init_thread for MPI_THREAD_FUNNELED");
+}
+
 TEST_CASE("an MPI that the program has initialised is used and not finalised, unless it is for one thread") {
     stand_in::reset();
     int level = 0;

@@ -138,45 +138,7 @@ class process {
         finish();
     }
 
-    void begin() noexcept try {
-        int is_initialised = 0;
-        int is_finalised = 0;
-        if (MPI_Initialized(&is_initialised) != MPI_SUCCESS) return refuse("MPI_Initialized failed");
-        if (MPI_Finalized(&is_finalised) != MPI_SUCCESS) return refuse("MPI_Finalized failed");
-        if (is_finalised != 0)
-            return refuse(
-                "MPI was finalised in this process, and can't begin again; keep one world for the whole "
-                "program");
-        finalises_ = is_initialised == 0;
-        if (finalises_) {
-            if (MPI_Init_thread(nullptr, nullptr, how_.threads, &level_) != MPI_SUCCESS)
-                return refuse("MPI_Init_thread failed");
-        } else {
-            check_call(MPI_Query_thread(&level_), "MPI_Query_thread");
-        }
-        const int needed = finalises_ || !how_.own_thread ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
-        if (level_ < needed) {
-            if (finalises_) MPI_Finalize();
-            return refuse(finalises_
-                              ? "this MPI knows no threads: it grants only MPI_THREAD_SINGLE"
-                              : "MPI was initialised by the program for one thread only, and a world has "
-                                "its own: let the world initialise MPI, or ask MPI_Init_thread for "
-                                "MPI_THREAD_SERIALIZED");
-        }
-        loop_->set_thread(level_ < MPI_THREAD_SERIALIZED);
-        MPI_Comm all = MPI_COMM_NULL;
-        check_call(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-        check_call(MPI_Comm_dup(MPI_COMM_WORLD, &all), "MPI_Comm_dup");
-        all_ = owned_comm::make(loop_, all);
-        check_call(MPI_Comm_dup(MPI_COMM_WORLD, &control_), "MPI_Comm_dup");
-        check_call(MPI_Comm_set_errhandler(control_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-        health_.emplace(*loop_, control_, how_.failures);
-        loop_->set_periodic(&*health_);
-    } catch (const error& e) {
-        refuse(std::string(e.call()) + " failed: " + e.code().message());
-    } catch (const std::exception& e) {
-        refuse(e.what());
-    }
+    void begin() noexcept;
     void refuse(const std::string& why) { refused_ = why; }
 
     void finish() noexcept {
@@ -241,9 +203,9 @@ class only_one {
 ///           next rank, which tells the others. When all worlds are destroyed, or after
 ///           `failure_options::grace`, MPI_Abort ends the job with a status. MPI 3 has no way to continue
 ///           without the failed rank: restart the job from its last checkpoint.
-/// Errors:   `std::logic_error` for a second world, after the end of MPI, if MPI grants too low a level of
-///           threads, or a call of MPI fails; `std::bad_alloc`; `std::system_error` if no thread can be
-///           started.
+/// Errors:   `std::logic_error` for a second world, after the end of MPI, if MPI is asked for no level of
+///           threads, or for MPI_THREAD_SINGLE, if MPI grants too low a level, or a call of MPI fails;
+///           `std::bad_alloc`; `std::system_error` if no thread can be started.
 /// Lifetime: everything that sends or receives ends before the world. The destructor waits for all ranks.
 /// Cost:     a thread. Whoever polls does so for 200 us after each event without a pause, then less and less
 ///           often: see `polling_options`. At rest 0.2 % of a core, 0.8 % while a coroutine waits.
@@ -296,5 +258,7 @@ class world : detail::only_one, detail::process, public communicator {
 };
 
 }  // namespace weir::mpi
+
+#include <weir/mpi/world.ipp>
 
 #endif
