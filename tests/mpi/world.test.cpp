@@ -2,6 +2,7 @@
 
 #include "mpi/support.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <span>
 #include <stdexcept>
@@ -173,5 +174,27 @@ TEST_CASE("if a call fails while the ranks leave, the job ends with the status o
         REQUIRE(waitpid(child, &status, 0) == child);
         CHECK(WEXITSTATUS(status) == (nth < 2 ? 7 : 0));
     }
+}
+
+TEST_CASE("with funnelled threads, the thread that waits for a call which fails tells no rank itself") {
+    const pid_t child = fork();
+    if (child == 0) {
+        stand_in::settings how;
+        how.ranks = 2;
+        how.level = MPI_THREAD_FUNNELED;
+        how.abort_exits = true;
+        stand_in::reset(how);
+        stand_in::during_calls([] {
+            if (!stand_in::look().wrong.empty()) std::_Exit(9);
+        });
+        world_options o;
+        o.failures = {.heartbeat = {}, .grace = std::chrono::milliseconds(10), .status = 7};
+        process p(o);
+        stand_in::fail("MPI_Ibarrier");
+        p.leave();
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WEXITSTATUS(status) == 7);
 }
 #endif

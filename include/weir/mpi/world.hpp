@@ -112,20 +112,24 @@ class process {
     void call_and_wait(const char* name, Function function) {
         class one_call final : public operation {
           public:
-            one_call(const char* name, Function& f) noexcept : operation(name, any_rank, false), call_(f) {}
+            one_call(reactor& loop, const char* name, Function& f) noexcept
+                : operation(name, any_rank, false), loop_(loop), call_(f) {}
             weir::detail::parker done;
 
           private:
             int begin(MPI_Request& request, bool&) noexcept override { return call_(request); }
-            void ended() noexcept override { done.set(); }
+            // Called by a thread that may call MPI, unlike the thread that waits.
+            void ended() noexcept override {
+                if (error_class() != MPI_SUCCESS) loop_.report(error(error_class(), call()).what());
+                done.set();
+            }
+            reactor& loop_;
             Function& call_;
         };
-        one_call o(name, function);
+        one_call o(*loop_, name, function);
         loop_->submit(o);
         while (!o.done.is_set()) loop_->wait(o.done);
-        loop_->locked([&]() noexcept {  // when the thread that set the flag has left the object
-            if (o.error_class() != MPI_SUCCESS) loop_->report(error(o.error_class(), name).what());
-        });
+        loop_->locked([]() noexcept {});  // waits until the thread that set the flag has left the object
     }
     void run() noexcept {
         standard_platform::name_thread("weir-mpi");
