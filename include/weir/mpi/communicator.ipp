@@ -63,8 +63,7 @@ inline task<std::vector<std::byte>> broadcast_bytes(communicator of, std::vector
 
 // Called on a thread that may call MPI. Blocks until all members have called make_comm(). Errors: `error` of
 // the MPI function that failed; `std::bad_alloc`.
-inline std::shared_ptr<const owned_comm> make_comm(std::shared_ptr<reactor> loop, MPI_Comm of,
-                                                   const std::vector<int>& members) {
+inline std::shared_ptr<const owned_comm> make_comm(const owned_comm& of, const std::vector<int>& members) {
     struct mpi_group {
         mpi_group() = default;
         mpi_group(const mpi_group&) = delete;
@@ -77,39 +76,52 @@ inline std::shared_ptr<const owned_comm> make_comm(std::shared_ptr<reactor> loop
     mpi_group all;
     mpi_group chosen;
     MPI_Comm made = MPI_COMM_NULL;
-    check_call(MPI_Comm_group(of, &all.handle), "MPI_Comm_group");
+    check_call(MPI_Comm_group(of.comm, &all.handle), "MPI_Comm_group");
     check_call(MPI_Group_incl(all.handle, static_cast<int>(members.size()), members.data(), &chosen.handle),
                "MPI_Group_incl");
-    check_call(MPI_Comm_create_group(of, chosen.handle, 0, &made), "MPI_Comm_create_group");
-    return owned_comm::make(std::move(loop), made);
+    check_call(MPI_Comm_create_group(of.comm, chosen.handle, 0, &made), "MPI_Comm_create_group");
+    return owned_comm::make(of.loop, made, of.turns);
 }
 
 // MPI_Comm_create_group blocks a thread until all ranks of the new group have called this function: for long,
-// if a rank has not come here yet. So the ranks gather the colours first, which blocks no thread.
-inline task<communicator> split(communicator of, std::shared_ptr<reactor> loop, int colour, int key) {
+// if a rank has not come here yet. So the ranks first gather what each of them wants, and then agree on which
+// creation goes on; both block no thread. `parent`: what `of` shares.
+inline task<communicator> split(communicator of, const owned_comm& parent, int colour, int key) {
     struct wish {
         int colour;
         int key;
+        std::uint64_t number;
     };
-    leaked_on_failure<wish> mine(of, wish{colour, key});
+    leaked_on_failure<wish> mine(of, wish{colour, key, parent.turns->propose()});
     leaked_on_failure<std::vector<wish>> wishes(of, std::vector<wish>(static_cast<std::size_t>(of.size())));
     co_await of.all_gather(std::span<const wish>(&*mine, 1), std::span(*wishes));
     const std::vector<wish>& all = *wishes;
     std::vector<int> members;
+    std::uint64_t number = 0;
     for (int r = 0; r < of.size(); ++r) {
-        if (all[static_cast<std::size_t>(r)].colour == colour) members.push_back(r);
+        const wish& each = all[static_cast<std::size_t>(r)];
+        if (each.colour == colour) members.push_back(r);
+        number = weir::detail::larger(number, each.number);
     }
     std::sort(members.begin(), members.end(), [&](int a, int b) {
         const int key_of_a = all[static_cast<std::size_t>(a)].key;
         const int key_of_b = all[static_cast<std::size_t>(b)].key;
         return key_of_a != key_of_b ? key_of_a < key_of_b : a < b;
     });
+    creation_turns::turn turn(*parent.turns, number);
+    leaked_on_failure<int> goes_on(of);
+    while (true) {
+        *goes_on = turn.ask() ? 1 : 0;
+        co_await of.all_reduce(std::span(&*goes_on, 1), reduction::smallest);
+        if (*goes_on != 0) break;
+        turn.give_way();
+    }
+    if (colour == any_rank) co_return communicator();
     std::shared_ptr<const owned_comm> made;
     std::exception_ptr wrong;
-    if (colour == any_rank) co_return communicator();
-    co_await of.request("MPI_Comm_create_group", [&](MPI_Comm comm, MPI_Request*) noexcept {
+    co_await of.request("MPI_Comm_create_group", [&](MPI_Comm, MPI_Request*) noexcept {
         try {
-            made = make_comm(loop, comm, members);
+            made = make_comm(parent, members);
         } catch (...) {
             wrong = std::current_exception();
         }
@@ -135,7 +147,7 @@ inline task<communicator> communicator::split(int colour, int key) const {
         throw std::invalid_argument("weir: a colour is 0 or more, or any_rank for no group, and this is " +
                                     std::to_string(colour));
     }
-    return detail::split(*this, owned().loop, colour, key);
+    return detail::split(*this, owned(), colour, key);
 }
 }  // namespace weir::mpi
 

@@ -3,6 +3,7 @@
 #ifndef WEIR_MPI_OWNED_COMM_HPP
 #define WEIR_MPI_OWNED_COMM_HPP
 
+#include <weir/mpi/creation_turns.hpp>
 #include <weir/mpi/error.hpp>
 #include <weir/mpi/operations.hpp>
 #include <weir/mpi/reactor.hpp>
@@ -106,21 +107,25 @@ class owned_comm {
     };
 
   public:
-    // Called on a thread that may call MPI. Errors: `error`, std::bad_alloc; then the communicator is freed.
-    static std::shared_ptr<const owned_comm> make(std::shared_ptr<reactor> of, MPI_Comm handle) {
+    // Called on a thread that may call MPI. `shares`: the turns of the communicator from which this one is
+    // made; null for that of the world. Errors: `error`, std::bad_alloc; then the communicator is freed.
+    static std::shared_ptr<const owned_comm> make(std::shared_ptr<reactor> of, MPI_Comm handle,
+                                                  std::shared_ptr<creation_turns> shares = nullptr) {
         try {
-            return std::make_shared<const owned_comm>(std::move(of), handle);
+            return std::make_shared<const owned_comm>(std::move(of), handle, std::move(shares));
         } catch (...) {
             MPI_Comm_free(&handle);
             throw;
         }
     }
     // Called by make(), which frees the communicator if the constructor throws.
-    owned_comm(std::shared_ptr<reactor> of, MPI_Comm handle)
-        : loop(std::move(of)), comm(handle), freeing_(std::make_unique<freeing>(handle)) {
+    owned_comm(std::shared_ptr<reactor> of, MPI_Comm handle, std::shared_ptr<creation_turns> shares)
+        : loop(std::move(of)), comm(handle), turns(std::move(shares)),
+          freeing_(std::make_unique<freeing>(handle)) {
         check_call(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
         check_call(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
         check_call(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+        if (turns == nullptr) turns = std::make_shared<creation_turns>(rank);
     }
     owned_comm(const owned_comm&) = delete;
     owned_comm& operator=(const owned_comm&) = delete;
@@ -145,6 +150,7 @@ class owned_comm {
     const MPI_Comm comm;
     int rank = 0;
     int size = 1;
+    std::shared_ptr<creation_turns> turns;  // of this rank, in all communicators of the world
 
   private:
     std::unique_ptr<freeing> freeing_;

@@ -1,5 +1,5 @@
-// Under mpirun, with any number of ranks: items through each shape of a channel, counted and checked on all ranks, and a
-// pipeline on both sides. Then, with an argument, one rank throws, stops or dies.
+// Under mpirun, with any number of ranks: items through each shape of a channel, counted and checked on all ranks, a
+// pipeline on both sides, and communicators that are made at once. Then, with an argument, one rank throws, stops or dies.
 //
 //     mpirun -n 4 weir_mpi_ranks ITEMS [throw|hang|die]
 // SPDX-License-Identifier: BSL-1.0
@@ -101,6 +101,23 @@ void through_pipelines(weir::mpi::world& all, weir::thread_pool& pool) {
     check(prepares || seen == 20'100U * static_cast<unsigned>(all.size() - 1), "batches are lost");
 }
 
+weir::task<> duplicate_often(weir::mpi::communicator of, int times, int rank) {
+    for (int i = 0; i < times; ++i) {
+        co_await weir::sleep_for(std::chrono::microseconds((i * 7 + rank * 11) % 40));
+        const weir::mpi::communicator same = co_await of.duplicate();
+        check(same.size() == of.size(), "a communicator lacks ranks");
+    }
+}
+
+// Each rank comes to the creations of the three coroutines in another order.
+void make_communicators(weir::mpi::world& all, weir::executor& pool) {
+    std::vector<weir::task<>> each;
+    for (int i = 0; i < 3; ++i) {
+        each.push_back(duplicate_often(weir::sync_wait(pool, all.duplicate()), 30, all.rank() * i));
+    }
+    weir::sync_wait(pool, weir::when_all(std::move(each)));
+}
+
 void fail(weir::mpi::world& all, const std::string& how) {
     if (all.rank() == all.size() - 1) {
         if (how == "throw") throw std::runtime_error("the disk is full");
@@ -126,6 +143,7 @@ int main(int argc, char** argv) {
         exchange(all, pool, n == 1 ? 1 : n - 1, 1, items / 4);
         exchange(all, pool, (n + 1) / 2, (n + 1) / 2, items / 4);
         through_pipelines(all, pool);
+        make_communicators(all, pool);
         if (argc > 2) fail(all, argv[2]);
     });
 }
