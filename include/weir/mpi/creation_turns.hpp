@@ -3,75 +3,76 @@
 #ifndef WEIR_MPI_CREATION_TURNS_HPP
 #define WEIR_MPI_CREATION_TURNS_HPP
 
-std::min_element, std::min_element
-#include <cstdint>  // for std::uint64_t
-#include <mutex>    // for std::lock_guard, std::mutex
-#include <vector>   // for std::vector
+#include <weir/platform/config.hpp>
 
-    namespace weir::mpi::detail {
+#include <algorithm>  // for std::find, std::min_element
+#include <cstdint>    // for std::uint64_t
+#include <mutex>      // for std::lock_guard, std::mutex
+#include <vector>     // for std::vector
 
-    // Which communicator this rank creates next. MPI_Comm_create_group blocks a thread until all members have
-    // called the function. If one rank called it for A, and another one for B, which has the same members,
-    // both would block for ever. So a rank lets one creation go on at a time, and no rank calls the function
-    // before all ranks let the same creation go on.
-    //
-    // The ranks of a creation first agree on a number: the greatest that one of them proposes. Then each rank
-    // says whether it lets the creation go on: if no other one goes on there, and no creation with a lower
-    // number, of those that are agreed on there, is left. If a rank says no, all give way and ask again. The
-    // creation with the lowest number of all goes on at last, as every rank gives way to it. A rank that has
-    // not come to a creation yet hinders no other creation.
-    //
-    // Threads: any.
-    class creation_turns {
+namespace weir::mpi::detail {
+
+// Which communicator this rank creates next. MPI_Comm_create_group blocks a thread until all members have
+// called the function. If one rank called it for A, and another one for B, which has the same members,
+// both would block for ever. So a rank lets one creation go on at a time, and no rank calls the function
+// before all ranks let the same creation go on.
+//
+// The ranks of a creation first agree on a number: the greatest that one of them proposes. Then each rank
+// says whether it lets the creation go on: if no other one goes on there, and no creation with a lower
+// number, of those that are agreed on there, is left. If a rank says no, all give way and ask again. The
+// creation with the lowest number of all goes on at last, as every rank gives way to it. A rank that has
+// not come to a creation yet hinders no other creation.
+//
+// Threads: any.
+class creation_turns {
+  public:
+    explicit creation_turns(int rank_in_world) noexcept : rank_(static_cast<unsigned>(rank_in_world)) {}
+
+    // A number that no rank of the job proposes again.
+    std::uint64_t propose() {
+        const std::lock_guard guard(lock_);
+        return ++proposed_ << 32U | rank_;
+    }
+
+    // A creation of this rank, from the agreement on its number until the communicator exists, or can't.
+    class turn {
       public:
-        explicit creation_turns(int rank_in_world) noexcept : rank_(static_cast<unsigned>(rank_in_world)) {}
-
-        // A number that no rank of the job proposes again.
-        std::uint64_t propose() {
-            const std::lock_guard guard(lock_);
-            return ++proposed_ << 32U | rank_;
+        turn(creation_turns& all, std::uint64_t number) : all_(all), number_(number) {
+            const std::lock_guard guard(all_.lock_);
+            all_.agreed_.push_back(number_);
+        }
+        turn(const turn&) = delete;
+        turn& operator=(const turn&) = delete;
+        ~turn() {
+            give_way();
+            const std::lock_guard guard(all_.lock_);
+            all_.agreed_.erase(std::find(all_.agreed_.begin(), all_.agreed_.end(), number_));
         }
 
-        // A creation of this rank, from the agreement on its number until the communicator exists, or can't.
-        class turn {
-          public:
-            turn(creation_turns& all, std::uint64_t number) : all_(all), number_(number) {
-                const std::lock_guard guard(all_.lock_);
-                all_.agreed_.push_back(number_);
-            }
-            turn(const turn&) = delete;
-            turn& operator=(const turn&) = delete;
-            ~turn() {
-                give_way();
-                const std::lock_guard guard(all_.lock_);
-                all_.agreed_.erase(std::find(all_.agreed_.begin(), all_.agreed_.end(), number_));
-            }
-
-            // Whether this rank lets the creation go on. If so, no other creation goes on here until `give_way`.
-            bool ask() {
-                const std::lock_guard guard(all_.lock_);
-                if (all_.goes_on_ == 0 &&
-                    number_ == *std::min_element(all_.agreed_.begin(), all_.agreed_.end()))
-                    all_.goes_on_ = number_;
-                return all_.goes_on_ == number_;
-            }
-            void give_way() {
-                const std::lock_guard guard(all_.lock_);
-                if (all_.goes_on_ == number_) all_.goes_on_ = 0;
-            }
-
-          private:
-            creation_turns& all_;
-            const std::uint64_t number_;
-        };
+        // Whether this rank lets the creation go on. If so, no other creation goes on here until `give_way`.
+        bool ask() {
+            const std::lock_guard guard(all_.lock_);
+            if (all_.goes_on_ == 0 && number_ == *std::min_element(all_.agreed_.begin(), all_.agreed_.end()))
+                all_.goes_on_ = number_;
+            return all_.goes_on_ == number_;
+        }
+        void give_way() {
+            const std::lock_guard guard(all_.lock_);
+            if (all_.goes_on_ == number_) all_.goes_on_ = 0;
+        }
 
       private:
-        const std::uint64_t rank_;
-        std::mutex lock_;
-        std::uint64_t proposed_ = 0;
-        std::uint64_t goes_on_ = 0;          // the number of the creation; 0: none
-        std::vector<std::uint64_t> agreed_;  // the numbers of all turns
+        creation_turns& all_;
+        const std::uint64_t number_;
     };
+
+  private:
+    const std::uint64_t rank_;
+    std::mutex lock_;
+    std::uint64_t proposed_ = 0;
+    std::uint64_t goes_on_ = 0;          // the number of the creation; 0: none
+    std::vector<std::uint64_t> agreed_;  // the numbers of all turns
+};
 
 }  // namespace weir::mpi::detail
 
