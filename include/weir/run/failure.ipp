@@ -63,7 +63,7 @@ WEIR_INLINE void failure_record::add(failure f, bool reported) noexcept {
     std::string stage;
     try {
         stage = f.stage;
-    } catch (const std::bad_alloc&) {  // reports then miss the name
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): reports then miss the name
     }
     const std::lock_guard guard(lock_);
     is_unreported_ = is_unreported_ || !reported;
