@@ -42,7 +42,7 @@ class guest_executor final : public executor {
     void cancel(timer& t) noexcept override {
         if (timers_) timers_->cancel(t);
     }
-    // Returns false, because it is not known which threads run Asio's executor.
+    // Returns false, so that the caller sleeps: this object can't tell which threads run Asio's executor.
     bool drive(flag&, time_point) override { return false; }
 
     // Called while Asio's context is destroyed. Coroutines that wait on this executor are destroyed without

@@ -94,8 +94,8 @@ class channel_awaiter : public not_awaited {
     }
 
   public:
-    // Tags. `updates_slot_itself`: the operation records its wait in the slot, and `co_await` in a task
-    // doesn't. `moves_item`: `when_any`, which could lose the item, rejects the operation.
+    // Tags. `updates_slot_itself`: the operation, not `co_await` in a task, records its wait in the slot.
+    // `moves_item`: `when_any` rejects the operation, because `when_any` could lose its item.
     using updates_slot_itself = void;
     using moves_item = void;
 

@@ -159,7 +159,7 @@ class channel_ends {
     using put_guard = typename channel_end<platform, 0>::lock_type::guard;
     enum class side : bool { put, get };
 
-    // Locks both ends. Unlocking updates the hints for operations that lock one end only.
+    // Locks both ends. Before it unlocks them, updates `put_needs_both_` and `get_needs_both_`.
     class [[nodiscard]] whole_lock {
       public:
         // `ends_apart`: takes both locks even if the ends share one, so that the caller can change this.

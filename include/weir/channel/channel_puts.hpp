@@ -203,8 +203,9 @@ class channel_puts : public channel_items<Policy> {
     static bool is_traced(const slot* putter) noexcept {
         return Policy::statistics && putter != nullptr && putter->is_following();
     }
-    // Records for the trace that item `number` of the queue is in, before another thread can get it. `gets`:
-    // the number of gets so far. `measured`: as for `offer_for`.
+    // Records for the trace that item `number` is in the queue, and the numbers of puts and gets so far.
+    // Called before another thread can get the item. `gets`: includes the waiting get that receives this
+    // item, if any. `measured`: as for `offer_for`.
     void record_trace(const slot& putter, std::uint64_t number, std::uint64_t gets, slot* measured) noexcept;
 
     trail_marks* trace_marks_ = nullptr;  // set before the run begins

@@ -78,7 +78,7 @@ class select_operation : public choice_operation<typename platform_of_cases<Case
     }
 
   private:
-    // The result of operation `which` of all cases.
+    // The result of operation `which`, counted from 0 through the operations of all cases.
     template <std::size_t... Index>
     result take(std::size_t which, std::index_sequence<Index...>) {
         std::optional<result> r;

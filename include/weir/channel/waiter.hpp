@@ -208,7 +208,8 @@ class basic_choice {
     // True for the first caller only. `by`: the waiter that is served; null: a time limit, a stop, or the end
     // of the coroutine's frame.
     bool claim(const waiter* by) noexcept {
-        // relaxed: `wake` publishes `winner_` to the coroutine; a lock of a channel orders the other threads
+        // relaxed: `wake` publishes `winner_` to the coroutine. Other threads that find the choice
+        // claimed read none of its data
         if (claimed_.exchange(true, std::memory_order_relaxed)) return false;
         winner_ = by;
         return true;

@@ -81,7 +81,7 @@ class device_buffer {
 ///
 /// Lifetime: that of a `device_buffer`, for all parts together.
 /// Threads:  as a `std::vector`.
-/// Cost:     that of a `device_buffer`.
+/// Cost:     one piece of memory and one copy for all parts.
 template <class... Ts>
 class device_buffers {
   public:

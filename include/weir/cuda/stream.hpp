@@ -287,9 +287,9 @@ struct copies_work {
     return detail::awaited_work<detail::copy_work>(s.shared()->of(), {s.shared(), {to, from, bytes}});
 }
 
-/// The same as `copy` above, for many small copies, which must not overlap: one call of the runtime, from
-/// toolkit and driver 12.8 on, except on the default stream.
-/// Lifetime: the list of pieces, too, until the copies are done.
+/// The same as `copy` above, for many small copies, whose memory must not overlap. From toolkit and driver
+/// 12.8 on, one call of the runtime queues all; before, and on the default stream, each copy is a call.
+/// Lifetime: the list of pieces, and the memory of each, until the copies are done.
 [[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s,
                                                                     std::span<const piece> pieces) {
     return detail::awaited_work<detail::copies_work>(s.shared()->of(), {s.shared(), pieces});

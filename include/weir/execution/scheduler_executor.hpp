@@ -154,7 +154,7 @@ class scheduler_executor final : public executor {
 
   public:
     /// \param on       the scheduler that runs the coroutines.
-    /// \param threads  the number of threads that run the scheduler's context.
+    /// \param threads  the number of threads that run the scheduler's context; 0 counts as 1.
     explicit scheduler_executor(Scheduler on, std::size_t threads = 1)
         : executor({.parallelism = (std::max<std::size_t>)(threads, 1)}), scheduler_(std::move(on)),
           alarm_(std::make_shared<detail::alarm>(*this)) {}

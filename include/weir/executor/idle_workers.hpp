@@ -100,8 +100,8 @@ class basic_idle_workers {
         const std::uint64_t s = state_.load(std::memory_order_seq_cst);
         if ((s & idle_or_taken) == 0) return {};
         if (!taken(s) && choose()) return sleepers_.prepare_notify();
-        // There is a watcher; it announces each nap before its last search (seq_cst on both sides). If
-        // another thread has just ended the nap, that wake-up is enough: the watcher searches again after it.
+        // The watcher announces each nap in `nap_end_` before its last search (seq_cst on both sides).
+        // Without a nap, or if another thread has just ended the nap, the watcher searches again anyway.
         if (nap_end_.load(std::memory_order_seq_cst) <= deadline) return {};
         if (nap_end_.exchange(awake, std::memory_order_seq_cst) != awake) return watcher_.prepare_notify();
         return {};

@@ -100,7 +100,8 @@ class lease_policy {
     // The current visit, or the time since the last one, is measured, from `began_` on.
     bool measures_ = false;
     std::int64_t began_ = 0;
-    // The consumer's channel operations until the end of the last visit; 0: the current visit is the first.
+    // Used only if `measures_`: the consumer's channel operations until the end of the last visit; 0: the
+    // current visit is the first of the lease.
     std::uint64_t operations_at_leave_ = 0;
     std::uint32_t visits_ = 0;
 };

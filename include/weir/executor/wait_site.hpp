@@ -58,7 +58,7 @@ class wait_site : public registered {
 
     wait_site() noexcept : registered(registry_kind::site) {}
 
-    // Lists the waiters. Any thread may call this function.
+    // Adds the waiters to `seen`, and sets `seen.site`; a channel sets all members. Any thread may call this.
     virtual void inspect(site_seen& seen) const = 0;
 
     // A counter of completed operations. While the counter changes, no waiter is stuck, and a watchdog need

@@ -185,9 +185,9 @@ inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> &
 ///
 ///     auto p = weir::zip(images, labels) | weir::pipe(pair_up) | weir::sink();
 ///
-/// Order:  kept. With epochs (passes over the data): an epoch ends when it has ended in one input; the
-///         remaining items that other inputs have in this epoch are dropped.
-/// Ends:   when one of the inputs has ended; items without a partner are dropped.
+/// Order:  kept. With epochs (passes over the data): an epoch has rows until it has ended in one input. The
+///         zip then drops the items that other inputs still give in this epoch, and then ends the epoch.
+/// Ends:   when one of the inputs has ended. Cancels all inputs then, and drops items without a partner.
 /// Errors: those of `merge`.
 template <class... Inputs>
 class [[nodiscard]] zip : public detail::joined_stage_t<detail::zip_stage, Inputs...> {

@@ -222,12 +222,14 @@ constexpr bool can_start_twice() {
 /// \param consumer  called with each item; its result is ignored.
 /// \returns the three rates, and a sentence.
 /// Errors:   `std::invalid_argument` if one of the three measurements gets fewer than 2 items within the
-///           limits; for `items` below 2, for `kept` of 0, for a `time` that is not above 0, and for negative
-///           numbers. Exceptions of the consumer, and the failures of the run.
+///           limits; for `items` below 2, for `kept` of 0, for a `time` that is not above 0, and for an
+///           `items`, `kept` or `skipped` that was made from a negative number. Exceptions of the consumer,
+///           and the failures of the run.
 /// Threads:  blocks the calling thread until all is measured; on virtual time, the calling thread runs the
-///           coroutines. With a consumer that is a task, `time` is checked only between two items.
+///           coroutines. `time` ends no call of the consumer, and no wait for an item if the consumer is a
+///           task.
 /// Lifetime: all arguments outlive the call.
-/// Cost:     the memory of `kept` items, and up to three times `time`.
+/// Cost:     the memory of `kept` items, and up to three times `time`, plus what `time` does not end.
 template <class Pipeline, class Executor, class Consumer>
 [[nodiscard]] headspace_result headspace(Pipeline&& pipeline, Executor& ex, Consumer&& consumer,
                                          const headspace_options& options = {}) {

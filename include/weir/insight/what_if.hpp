@@ -93,13 +93,15 @@ struct what_if_result {
 
 /// Predicts the effect of changes of the settings on the rate of a recorded run.
 ///
-/// The run itself is predicted first. No change is predicted if a stage has fewer invocations than
-/// `fewest_tasks`. Nor if the predicted rate (the mean of the prediction and its resamples) differs from a
-/// known measured rate by more than `tolerance`. `refused` then says why.
+/// The run itself is predicted first. No change is predicted, and `refused` says why, in two cases:
+/// - A stage with recorded times, not `in_sequence`, has fewer invocations than `fewest_tasks`.
+/// - The predicted rate (the mean of the prediction and its resamples) differs from a known measured rate by
+///   more than `tolerance`.
 ///
 /// \returns the effects, the greatest gain first.
-/// Errors: as `predict` and `with_change`.
-/// Cost:   `1 + resamples` simulations for each change, for the run itself, and those of `calibrated`.
+/// Errors: as `predict` and `with_change`, also for changes that are not predicted.
+/// Cost:   `1 + resamples` simulations for each change and for the run itself. With `calibrate` also those of
+///         `calibrated`, and again `1 + resamples` for the run, unless the overhead is 0.
 [[nodiscard]] what_if_result what_if(const recording& from, const what_if_options& options = {});
 
 namespace detail {

@@ -13,8 +13,9 @@ namespace weir::detail {
 
 // Measures the times of the invocations of a stage's function. A clock reading takes 20 ns, so only long
 // invocations get a reading each. Short invocations share a reading: as many as fit into `window`, judged by
-// the mean before the last reading, but at most `longest_stride`. Their sum is exact, and each counts as the
-// mean; if the mean is far above the usual time, one invocation gets the excess. Invocations of a sample,
+// the mean before the last reading, but at most twice as many as before, and at most `longest_stride`. Their
+// sum is exact, and each counts as the mean. But if the mean exceeds twice the previous mean by more than
+// `slack`, one invocation gets the excess, and the next one a reading of its own. Invocations of a sample,
 // which are chosen at random, get exact times.
 class stopwatch {
   public:

@@ -12,16 +12,15 @@
 
 namespace weir::mpi::detail {
 
-// Which communicator this rank creates next. MPI_Comm_create_group blocks a thread until all members have
-// called the function. If one rank called it for A, and another one for B, which has the same members,
-// both would block for ever. So a rank lets one creation go on at a time, and no rank calls the function
-// before all ranks let the same creation go on.
+// Decides which communicator this rank creates next. MPI_Comm_create_group blocks a thread until all members
+// have called the function. Two ranks that call it for two communicators with the same members, in different
+// orders, would deadlock. So each rank approves one creation at a time, and calls the function only after all
+// ranks of the creation have approved it.
 //
-// The ranks of a creation first agree on a number: the greatest that one of them proposes. Then each rank
-// says whether it lets the creation go on: if no other one goes on there, and no creation with a lower
-// number, of those that are agreed on there, is left. If a rank says no, all give way and ask again. The
-// creation with the lowest number of all goes on at last, as every rank gives way to it. A rank that has
-// not come to a creation yet hinders no other creation.
+// The ranks of a creation first agree on a number: the greatest that one of them proposes. A rank approves
+// the creation if no other one is approved on this rank, and none that is agreed on there has a lower number.
+// If a rank refuses, all ranks withdraw their approvals and ask again. The creation with the lowest number is
+// approved at last. A creation delays others only on ranks that have agreed on its number.
 //
 // Threads: any.
 class creation_turns {

@@ -61,7 +61,8 @@ class parcels {
     std::vector<Parcel*> free_;
 };
 
-// A link whose items, of type S, wait for credit in the channel `out`, and after their arrival in `in`.
+// A link for items of type S. An item waits in the channel `out` until the receiver gives credit, and after
+// its arrival in the channel `in`.
 template <class S>
 class item_link : public link {
   public:

@@ -41,8 +41,8 @@ class periodic_work {
   public:
     // Called under the reactor's lock. Returns when the next call is due, in ns of the platform's clock.
     virtual std::int64_t tick(std::int64_t now) noexcept = 0;
-    // Tell all ranks that this one can't go on: `fail_here` at once, `abandon` when the reason is known.
-    // Called under the reactor's lock.
+    // Tell all ranks that this one can't go on: `fail_here` at once, with the reason `why`; `abandon` when
+    // the program has given its reason, or after a second. Called under the reactor's lock.
     virtual void fail_here(const std::string& why) = 0;
     virtual void abandon() = 0;
 
@@ -100,12 +100,13 @@ class reactor final : public weir::detail::polled_source {
         serve(false);
     }
 
-    // Begins and cancels what was submitted, and ends what is complete. Does nothing if another thread holds
-    // the lock, or if this thread may not call MPI. Any thread. Returns whether anything has ended.
+    // Begins the submitted operations, cancels those of `cancel`, ends those that are complete, and calls
+    // `periodic_work::tick` when due. Does nothing if another thread holds the lock, or if this thread may
+    // not call MPI. Any thread. Returns whether any operation has ended.
     bool poll() noexcept { return serve(true); }
 
     // Waits for the lock, and calls the function while no other thread is in MPI. If this thread may call
-    // MPI, the thread then begins and cancels what other threads have submitted meanwhile.
+    // MPI, the thread then serves the calls of `submit` and `cancel` by other threads meanwhile.
     template <class Function>
     void locked(Function function) noexcept {
         for (int round = 0; locked_.exchange(1, std::memory_order_seq_cst) != 0; ++round) {
@@ -134,7 +135,7 @@ class reactor final : public weir::detail::polled_source {
         next_period_ = 0;
         is_failed_.store(true, std::memory_order_release);  // pairs with failure()
     }
-    // Under the lock: this rank can't go on. Tells all ranks, `report` at once, `abandon` with the reason.
+    // Under the lock: this rank can't go on. See `fail_here` and `abandon` of `periodic_work`.
     void report(const std::string& why) {
         if (periodic_ != nullptr) periodic_->fail_here(why);
     }
@@ -199,8 +200,7 @@ class reactor final : public weir::detail::polled_source {
         }
     }
     // Makes a thread poll soon: an idle worker of `waits`; but the reactor's thread if `waits` is null or
-    // polls no sources, or if only one thread may call MPI. Does nothing if no thread calls `run`: then only
-    // callers of poll() poll.
+    // polls no sources, or if only one thread may call MPI. Does nothing if no thread calls `run`.
     void tell(executor* waits) noexcept {
         if (!has_guard_) return;
         news_.fetch_add(1, std::memory_order_relaxed);  // published by expect()

@@ -76,8 +76,8 @@ inline std::uint64_t read_ticks() noexcept {
 #endif
 }
 
-// Whether the x86 counter has a constant rate; and, on Linux, is synchronised between cores, as the system
-// uses it for its own clock. False on systems other than Linux and Windows. (ARM's steady clock is as fast.)
+// Whether the x86 counter (TSC) has a constant rate, and, on Linux, is the kernel's clock, so synchronised
+// between cores. False on systems other than Linux and Windows, and on ARM, whose steady clock is as fast.
 inline bool ticks_are_reliable() noexcept {
 #if defined(_MSC_VER) && (defined(_M_X64) || defined(_M_IX86))
     int words[4] = {};

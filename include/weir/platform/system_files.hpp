@@ -250,8 +250,8 @@ inline bool is_terminal(int file) noexcept {
     unsigned long mode = 0;
     return file >= 0 && GetConsoleMode(handle_of(file), &mode) != 0;
 }
-// Switches a console to interpret escape sequences. False: the file is no console, the console can't, or
-// `type` is `dumb`.
+// Switches a console to interpret escape sequences. False: the file is no console, the console can't,
+// `type` is `dumb`, or the program runs in Wine.
 inline bool draws_on_terminal(int file, std::string_view type) noexcept {
     constexpr unsigned long escapes = 4;
     unsigned long mode = 0;

@@ -164,8 +164,8 @@ bool begin_signals(signal_pipe& pipe) noexcept {
     }
     return begun;
 }
-// Restores all previous actions and closes the pipe. Called in a forked process, which shares the pipe with
-// its parent, and lacks the thread.
+// Restores the previous action of each signal that still has the pipe's handler, and closes the pipe. Called
+// in a forked process, which shares the pipe with its parent, and lacks the thread.
 inline void forget_signals(signal_pipe& pipe) noexcept {
     for (int number = 1; number < end_of_signals; ++number) {
         give_back_signal(pipe, number);

@@ -64,7 +64,8 @@ inline std::ostream& write_text(std::ostream& out, const std::string& text) {
 // \returns the text in lines of at most `max_width` characters, broken at spaces; a longer word stays whole.
 [[nodiscard]] std::string in_lines(const std::string& text, std::size_t max_width);
 
-// \returns the verdict in lines of ASCII: `verdict: stage 'decode' is the bottleneck: ...`.
+// \returns the verdict in lines of ASCII: `verdict: stage 'decode' is the bottleneck: ...`, broken by
+//          `in_lines`.
 [[nodiscard]] std::string verdict_lines(const verdict& v, std::size_t max_width);
 
 // \returns what all reports say about a run in which nothing has moved for 10 s or longer; before, an empty
@@ -140,7 +141,7 @@ class text_table {
     void append_to(std::string& text) const;
 
   private:
-    // Appends a line with "--- name ---" above the columns of each group; empty without groups.
+    // Appends a line with "--- name ---" above the columns of each group; without groups, an empty line.
     void append_heads(std::string& text, const std::vector<std::size_t>& widths, std::size_t gap) const;
 
     // \returns the name in ASCII, so that each character is one column wide; cut to `width` characters.

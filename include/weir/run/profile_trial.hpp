@@ -38,8 +38,8 @@ struct profile_trial {
     slot_times times;                ///< the sum over all slots; time in `runnable` means too few threads
 
     /// The share of the time in which no slot waited for an item. Near 1, the stage itself limits the rate;
-    /// else the stage could be faster. None for a source, for a stage with several inputs, and if no time has
-    /// passed.
+    /// else the stage could take items faster. None for a source, for a stage with several inputs,
+    /// and if no time has passed.
     std::optional<double> readiness;
 
     trial_end end = trial_end::complete;  ///< why the trial ended

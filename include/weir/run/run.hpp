@@ -211,7 +211,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return first;
     }
 
-    // The item leaves the run: it counts as taken.
+    // The item leaves the run: for checkpoints, the consumer has taken it.
     static value_type deliver(T& got) noexcept {
         item_traits::provenance_of(got).acknowledge(true);
         return std::move(item_traits::value_of(got));

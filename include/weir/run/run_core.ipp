@@ -140,7 +140,7 @@ WEIR_INLINE auto run_core<Policy>::recorder() -> const progress_recorder& {
 template <class Policy>
 WEIR_INLINE void run_core<Policy>::mark_ended() noexcept {
     this->set_outcome(run_outcome::finished);
-    // acq_rel; pairs with has_ended(): a reader of the end sees all work before it; and with end_run
+    // acq_rel; pairs with has_ended(): a thread that sees the end sees all work before it; and with end_run
     ended_.fetch_or(1, std::memory_order_acq_rel);
 }
 
@@ -170,7 +170,8 @@ WEIR_INLINE void run_core<Policy>::cancel_run::operator()() const noexcept {
 template <class Policy>
 WEIR_INLINE void run_core<Policy>::end_run::operator()() const noexcept {
     if (run->end_) run->mark_ended();
-    // acq_rel; pairs with mark_ended(): the later of that call and this one freezes the statistics
+    // acq_rel; pairs with mark_ended(). If that call is the earlier one, this one freezes the statistics;
+    // else the call of freeze() that follows mark_ended() sees that all workers have left
     if (run->ended_.fetch_or(0, std::memory_order_acq_rel) != 0) run->freeze();
 }
 

@@ -98,8 +98,8 @@ class basic_sampler {
 
   private:
     static detail::shard_partition partition_of(const checkpoint& start, weir::shard shard, weir::tail tail) {
-        // Both before_ and ahead_ have only positions that earlier runs took, as this run has taken nothing
-        // yet. In a complete checkpoint before_ is empty; in any other, ahead_.
+        // Both lists have only positions that earlier runs took, as this run has taken nothing yet. One list
+        // is empty, so `taken` ascends: `before_` in a complete checkpoint; in any other, `ahead_`.
         std::vector<std::uint64_t> taken = start.before_;
         taken.insert(taken.end(), start.ahead_.begin(), start.ahead_.end());
         return {start.sequence_.size, start.base_,   std::move(taken),
@@ -141,8 +141,8 @@ struct sampler_options {
     std::uint64_t size = 0;
 
     /// The number of draws of all ranks together in an epoch; 0: one for each index. With fewer draws than
-    /// indices, an epoch has only some of the indices; if shuffled, other ones in each epoch. With more
-    /// draws, all indices come once before any comes again; if shuffled, in another order each time.
+    /// indices, an epoch has only some of the indices: random ones if shuffled, else always the lowest. With
+    /// more draws, all indices come once before any comes again; if shuffled, in another order each time.
     std::uint64_t draws = 0;
 
     /// The seed of the order. Has to be the same on all ranks.

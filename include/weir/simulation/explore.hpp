@@ -69,7 +69,8 @@ class schedule_failure : public std::runtime_error {
 
     /// The text of the failure under the shortest schedule that was found.
     [[nodiscard]] const std::string& cause() const noexcept { return cause_; }
-    /// The seed of the schedule that failed first: `WEIR_SEED`; 0: the schedule was not made from a seed.
+    /// The seed of the schedule that failed first, a value for the environment variable `WEIR_SEED`; 0: the
+    /// schedule was not made from a seed.
     [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
     /// The shortest schedule that was found: `WEIR_SCHEDULE`, or `explore_options::replay`.
     [[nodiscard]] const std::string& schedule() const noexcept { return schedule_; }
@@ -221,7 +222,8 @@ using result_of = decltype(std::declval<run_of<Pipeline>&>().wait());
 ///
 /// Each slot (worker of a stage) is always in exactly one state. Each item that was put into a queue was
 /// taken, is in the queue, or was discarded. No get waits while there is an item, and no put while the queue
-/// is empty. No time is negative.
+/// is empty. No time is negative. Each success of a task has a time, each put and get a wait. The first item
+/// came while the run lasted.
 /// Errors: `failed_check`; the message names the stage or the queue, and the violated identity.
 void check_identities(const pipeline_stats& stats);
 

@@ -216,7 +216,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         answer(it);
         co_return true;
     }
-    // Waits until the pool gives a block, another item has freed its place, or the run ends.
+    // Unless a place is free, waits for a block for a new batch, for a free place, or for the run's end.
     task<void> fetch(iteration& it) {
         const stop_source stop;
         const stop_callback on_end(this->run_.own_stop(), [&stop] { stop.request_stop(); });

@@ -57,7 +57,8 @@ class traversal {
         }
     }
 
-    // Takes the newest item of this slot, or the oldest of the shared deque. Returns false if there is none.
+    // Takes the oldest item of the shared deque if `first_found_first_`, else the newest item of this slot.
+    // Returns false if there is none in that deque.
     WEIR_ALWAYS_INLINE bool take_own(traversal_slot& me, void* into, std::uint64_t& number) noexcept {
         const bool took = first_found_first_ ? shared_.take_oldest(into, taken_, number)
                                              : me.pending.take_newest(into, taken_, number);

@@ -52,7 +52,8 @@ class alignas(64) frame_slabs {
     // Frees a linked list of blocks; null: none.
     void give(block* all) noexcept;
 
-    // Called after a fork by the child's only thread: drops the parent's slabs without freeing them.
+    // Called after a fork by the child's only thread: drops the parent's slabs without freeing them, and
+    // unlocks the lock, which a thread of the parent may have held.
     void forget() noexcept;
 
   private:
@@ -84,8 +85,8 @@ class alignas(64) frame_slabs {
     standard_platform::atomic<std::int64_t> in_use_{0};  // blocks of slabs, and of the heap
 };
 
-// The slabs for each size of blocks, and for each size of aligned blocks. Never destroyed: a coroutine may be
-// destroyed by the destructor of a static object.
+// The slabs. Each size of blocks, in steps of 64 bytes up to 2 KiB, has two elements: for plain and for
+// aligned blocks. Never destroyed: a coroutine may be destroyed by the destructor of a static object.
 inline constexpr std::size_t frame_sizes = 64;
 inline constinit frame_slabs the_frame_slabs[frame_sizes];
 

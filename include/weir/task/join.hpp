@@ -199,9 +199,9 @@ class when_all_join final : public task_join, owed_join {
         return std::noop_coroutine();
     }
 
-    // Prepares a part, and gives the part to `where` as a fork, which may run in parallel. `before`: the part
-    // that was forked before this one; null: none, or a wrapped part. Returns the part's coroutine if the
-    // part is a task; null for a wrapped part, which is never taken back.
+    // Prepares a part, and gives its coroutine to `where` as a fork, which may run in parallel. Returns this
+    // coroutine if the part is a task; null for a `wrapped_part`, which is never taken back. `before`: the
+    // result of `fork` for the previous part; null for the first.
     template <class Where, class Part>
     std::coroutine_handle<> fork(Where& where, Part&& part, executor& ex, const end_token* ends,
                                  std::coroutine_handle<> before) noexcept {
