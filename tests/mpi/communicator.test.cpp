@@ -5,10 +5,12 @@
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 
+#include <array>
 #include <cstddef>
 #include <numeric>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace mpi_tests;
@@ -75,6 +77,46 @@ TEST_CASE("reductions, broadcasts and gathers give what MPI defines") {
         });
         CHECK(failed == 0);
     }
+}
+
+TEST_CASE(
+    "spans of a fixed extent, and of elements that are not const, are sent, received, reduced and gathered") {
+    cluster ranks(2, 1);
+    const int failed = ranks.run([](communicator c) -> weir::task<> {
+        std::array<int, 2> data{5, 6};
+        if (c.rank() == 0) {
+            co_await c.send(std::span(data), 1);
+            co_await c.send(std::span(std::as_const(data)), 1);
+            std::vector<int> more{7};
+            co_await c.send(std::span(more), 1);
+        } else {
+            std::array<int, 3> got{};
+            const auto first = co_await c.recv(std::span(got), 0);
+            CHECK(first.count == 2);
+            CHECK(got == std::array{5, 6, 0});
+            weir::stop_source source;
+            const auto second = co_await c.recv(std::span(got), 0, 0, source.get_token());
+            CHECK(second->count == 2);
+            const auto third = co_await c.recv(std::span(got).first<1>(), 0);
+            CHECK(third.count == 1);
+            CHECK(got[0] == 7);
+        }
+        std::array<long, 2> sums{c.rank() + 1, 10};
+        co_await c.all_reduce(std::span(sums), reduction::sum);
+        CHECK(sums == std::array{3L, 20L});
+        co_await c.reduce(std::span(sums), reduction::largest, 0);
+        std::array<double, 1> given{c.rank() == 1 ? 2.5 : 0};
+        co_await c.broadcast(std::span(given), 1);
+        CHECK(given[0] == 2.5);
+        std::array<int, 1> mine{c.rank()};
+        std::array<int, 2> all{-1, -1};
+        co_await c.all_gather(std::span(mine), std::span(all));
+        CHECK(all == std::array{0, 1});
+        std::vector<int> at_root(2);
+        co_await c.gather(std::span(std::as_const(mine)), std::span(at_root), 0);
+        if (c.rank() == 0) CHECK(at_root == std::vector{0, 1});
+    });
+    CHECK(failed == 0);
 }
 
 TEST_CASE("bytes of different sizes are gathered, and bytes of any size are broadcast") {

@@ -12,15 +12,16 @@
 
 #include <mpi.h>
 
-#include <cstddef>    // for std::byte, std::size_t
-#include <cstdint>    // for std::int32_t, ...
-#include <memory>     // for std::shared_ptr
-#include <optional>   // for std::nullopt, std::optional
-#include <span>       // for std::span
-#include <stdexcept>  // for std::invalid_argument, std::logic_error
-#include <string>     // for std::string, std::to_string
-#include <utility>    // for std::move
-#include <vector>     // for std::vector
+#include <cstddef>      // for std::byte, std::size_t
+#include <cstdint>      // for std::int32_t, ...
+#include <memory>       // for std::shared_ptr
+#include <optional>     // for std::nullopt, std::optional
+#include <span>         // for std::span
+#include <stdexcept>    // for std::invalid_argument, std::logic_error
+#include <string>       // for std::string, std::to_string
+#include <type_traits>  // for std::is_same_v
+#include <utility>      // for std::move
+#include <vector>       // for std::vector
 
 namespace weir::mpi {
 
@@ -78,12 +79,6 @@ class communicator {
         }
         return *comm_;
     }
-    void check_size(std::size_t given, std::size_t mine) const {
-        if (given == mine * static_cast<std::size_t>(size())) return;
-        throw std::invalid_argument("weir: a gather of " + std::to_string(mine) + " elements from each of " +
-                                    std::to_string(size()) + " ranks has no room in " +
-                                    std::to_string(given) + " elements");
-    }
 
     template <class Begin, class Result>
     auto call(const char* name, int peer, Begin begin, Result result, bool may_cancel = false,
@@ -103,7 +98,7 @@ class communicator {
     }
     template <class T, class Result>
     auto receive(std::span<T> into, int from, int tag, stop_token stop, Result result) const {
-        check_source(from, tag);
+        owned().check_source(from, tag);
         return call(
             "MPI_Irecv", from,
             [comm = handle(), into, n = detail::elements<T>(into.size()), from = source_of(from),
@@ -114,7 +109,7 @@ class communicator {
     }
     template <class Result>
     auto look(int from, int tag, stop_token stop, Result result) const {
-        check_source(from, tag);
+        owned().check_source(from, tag);
         return call(
             "MPI_Iprobe", from,
             [comm = handle(), from = source_of(from), tag = tag_of(tag)](MPI_Request&, bool& again,
@@ -125,10 +120,6 @@ class communicator {
                 return code;
             },
             result, true, std::move(stop));
-    }
-    void check_source(int from, int tag) const {
-        if (from != any_rank) owned().check_peer(from);
-        if (tag != any_tag) detail::owned_comm::check_tag(tag);
     }
     static int source_of(int from) noexcept { return from == any_rank ? MPI_ANY_SOURCE : from; }
     static int tag_of(int tag) noexcept { return tag == any_tag ? MPI_ANY_TAG : tag; }
@@ -169,8 +160,8 @@ class communicator {
 
     /// Sends elements to a rank. \returns awaitable of void: the memory may be used again.
     /// Errors: `std::invalid_argument`: no such rank, tag below 0; `std::length_error`: 2^31 numbers or bytes
-    template <class T>
-    [[nodiscard("co_await this, or nothing is done")]] auto send(std::span<const T> what, int to,
+    template <class T, std::size_t N>
+    [[nodiscard("co_await this, or nothing is done")]] auto send(std::span<T, N> what, int to,
                                                                  int tag = 0) const {
         owned().check_peer(to);
         detail::owned_comm::check_tag(tag);
@@ -186,17 +177,17 @@ class communicator {
     /// Receives a message of at most `into.size()` elements.
     /// \returns awaitable of `received`. Errors: those of `send`; `error` of the class MPI_ERR_TRUNCATE if
     ///          the message is longer; of MPI_ERR_TYPE if its bytes are no whole number of elements.
-    template <class T>
-    [[nodiscard("co_await this, or nothing is done")]] auto recv(std::span<T> into, int from = any_rank,
+    template <class T, std::size_t N>
+    [[nodiscard("co_await this, or nothing is done")]] auto recv(std::span<T, N> into, int from = any_rank,
                                                                  int tag = any_tag) const {
-        return receive(into, from, tag, {}, found<T>);
+        return receive(std::span<T>(into), from, tag, {}, found<T>);
     }
     /// The same as `recv` above, but a stop request for `stop` ends the wait.
     /// \returns awaitable of `std::optional<received>`: empty if the wait was stopped; no message is lost.
-    template <class T>
-    [[nodiscard("co_await this, or nothing is done")]] auto recv(std::span<T> into, int from, int tag,
+    template <class T, std::size_t N>
+    [[nodiscard("co_await this, or nothing is done")]] auto recv(std::span<T, N> into, int from, int tag,
                                                                  stop_token stop) const {
-        return receive(into, from, tag, std::move(stop), maybe_found<T>);
+        return receive(std::span<T>(into), from, tag, std::move(stop), maybe_found<T>);
     }
 
     /// Waits for a message, and leaves it where it is.
@@ -218,8 +209,8 @@ class communicator {
 
     /// Collective: joins the elements of all ranks, place by place; on each rank the result replaces `both`.
     /// \returns awaitable of void: `both` has the result. Errors: `std::length_error`: 2^31 numbers or more.
-    template <class T>
-    [[nodiscard("co_await this, or nothing is done")]] auto all_reduce(std::span<T> both,
+    template <class T, std::size_t N>
+    [[nodiscard("co_await this, or nothing is done")]] auto all_reduce(std::span<T, N> both,
                                                                        reduction how) const {
         return request("MPI_Iallreduce", [both, n = detail::summands<T>(both.size()),
                                           how](MPI_Comm comm, MPI_Request* r) noexcept {
@@ -227,8 +218,8 @@ class communicator {
         });
     }
     /// The same, but only the rank `root` has the result; on other ranks the elements stay as they are.
-    template <class T>
-    [[nodiscard("co_await this, or nothing is done")]] auto reduce(std::span<T> both, reduction how,
+    template <class T, std::size_t N>
+    [[nodiscard("co_await this, or nothing is done")]] auto reduce(std::span<T, N> both, reduction how,
                                                                    int root) const {
         owned().check_peer(root);
         return request("MPI_Ireduce", [both, n = detail::summands<T>(both.size()), how, root,
@@ -239,8 +230,8 @@ class communicator {
     }
 
     /// Collective: gives all ranks `root`'s elements. \returns awaitable of void. Errors: those of `send`.
-    template <class T>
-    [[nodiscard("co_await this, or nothing is done")]] auto broadcast(std::span<T> what, int root) const {
+    template <class T, std::size_t N>
+    [[nodiscard("co_await this, or nothing is done")]] auto broadcast(std::span<T, N> what, int root) const {
         owned().check_peer(root);
         return request("MPI_Ibcast", [what, n = detail::elements<T>(what.size()),
                                       root](MPI_Comm comm, MPI_Request* r) noexcept {
@@ -250,10 +241,11 @@ class communicator {
 
     /// Collective: gives all ranks the elements of all, in the order of ranks; `mine` has the same size on
     /// all. \returns awaitable of void. Errors: `std::invalid_argument` for a wrong size of `all_elements`.
-    template <class T>
-    [[nodiscard("co_await this, or nothing is done")]] auto all_gather(std::span<const T> mine,
-                                                                       std::span<T> all_elements) const {
-        check_size(all_elements.size(), mine.size());
+    template <class From, std::size_t N, class T, std::size_t M>
+        requires std::is_same_v<const From, const T>
+    [[nodiscard("co_await this, or nothing is done")]] auto all_gather(std::span<From, N> mine,
+                                                                       std::span<T, M> all_elements) const {
+        owned().check_gather(all_elements.size(), mine.size());
         return request("MPI_Iallgather",
                        [mine, all_elements, n = detail::elements<T>(mine.size())](MPI_Comm comm,
                                                                                   MPI_Request* r) noexcept {
@@ -262,12 +254,13 @@ class communicator {
                        });
     }
     /// The same, but only the rank `root` has the result; on other ranks `all_elements` is not used.
-    template <class T>
-    [[nodiscard("co_await this, or nothing is done")]] auto gather(std::span<const T> mine,
-                                                                   std::span<T> all_elements,
+    template <class From, std::size_t N, class T, std::size_t M>
+        requires std::is_same_v<const From, const T>
+    [[nodiscard("co_await this, or nothing is done")]] auto gather(std::span<From, N> mine,
+                                                                   std::span<T, M> all_elements,
                                                                    int root) const {
         owned().check_peer(root);
-        if (rank() == root) check_size(all_elements.size(), mine.size());
+        if (rank() == root) owned().check_gather(all_elements.size(), mine.size());
         return request("MPI_Igather", [mine, all_elements, n = detail::elements<T>(mine.size()),
                                        root](MPI_Comm comm, MPI_Request* r) noexcept {
             return MPI_Igather(mine.data(), n.count, n.type(), all_elements.data(), n.count, n.type(), root,

@@ -84,6 +84,11 @@ struct elements {
     int count;
 };
 
+template <class T>
+struct elements<const T> : elements<T> {
+    using elements<T>::elements;
+};
+
 // The same for the elements of a reduction.
 template <class T>
 struct summands : elements<T> {
@@ -144,6 +149,16 @@ class owned_comm {
         if (tag >= 0) return;
         throw std::invalid_argument("weir: tags of messages are 0 or more, and this is " +
                                     std::to_string(tag));
+    }
+    void check_source(int from, int tag) const {
+        if (from != any_rank) check_peer(from);
+        if (tag != any_tag) check_tag(tag);
+    }
+    void check_gather(std::size_t given, std::size_t mine) const {
+        if (given == mine * static_cast<std::size_t>(size)) return;
+        throw std::invalid_argument("weir: a gather of " + std::to_string(mine) + " elements from each of " +
+                                    std::to_string(size) + " ranks has no room in " + std::to_string(given) +
+                                    " elements");
     }
 
     const std::shared_ptr<reactor> loop;
