@@ -177,7 +177,7 @@ class communicator {
     /// Receives a message of at most `into.size()` elements.
     /// \returns awaitable of `received`. Errors: those of `send`; `error` of the class MPI_ERR_TRUNCATE if
     ///          the message is longer; of MPI_ERR_TYPE if its bytes are no whole number of elements.
-    ///          Open MPI writes behind `into` if the message is longer and large: `probe` tells its size before.
+    ///          Open MPI writes behind `into` if such a message is large: `probe` tells the size first.
     template <class T, std::size_t N>
     [[nodiscard("co_await this, or nothing is done")]] auto recv(std::span<T, N> into, int from = any_rank,
                                                                  int tag = any_tag) const {
