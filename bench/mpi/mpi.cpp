@@ -27,7 +27,9 @@ namespace {
 using bench::block;
 using channel = weir::mpi::channel<block>;
 
-constexpr std::uint64_t narrow = 8, wide = 16;  // windows
+// Windows.
+const std::uint64_t usual = weir::mpi::channel_options().capacity;
+constexpr std::uint64_t narrow = 8;
 
 // What rank 0 tells rank 1 to do.
 struct order {
@@ -42,7 +44,7 @@ struct order {
     } what = end;
     std::uint64_t size = 0;
     std::uint64_t n = 0;
-    std::uint64_t window = narrow;
+    std::uint64_t window = usual;
 };
 
 int as_int(std::uint64_t n) { return static_cast<int>(n); }
@@ -147,8 +149,8 @@ class laps {
 class both_ranks {
   public:
     explicit both_ranks(weir::mpi::world& all)
-        : all_(all), pool_(1), plain_(weir::sync_wait(all.duplicate())), there_(all, pool_, role(0, narrow)),
-          there_wide_(all, pool_, role(0, wide)), back_(all, pool_, role(1, narrow)), laps_(all) {}
+        : all_(all), pool_(1), plain_(weir::sync_wait(all.duplicate())), there_(all, pool_, role(0, usual)),
+          there_narrow_(all, pool_, role(0, narrow)), back_(all, pool_, role(1, usual)), laps_(all) {}
 
     void run(const order& o) {
         const int me = all_.rank();
@@ -188,7 +190,7 @@ class both_ranks {
     }
 
   private:
-    channel& there(const order& o) { return o.window == wide ? there_wide_ : there_; }
+    channel& there(const order& o) { return o.window == narrow ? there_narrow_ : there_; }
     weir::mpi::channel_options role(int producer, std::size_t window) const {
         weir::mpi::channel_options mine;
         mine.capacity = window;
@@ -200,7 +202,7 @@ class both_ranks {
     weir::thread_pool pool_;
     weir::mpi::communicator plain_;
     channel there_;
-    channel there_wide_;
+    channel there_narrow_;
     channel back_;
     laps laps_;
 };
@@ -212,7 +214,7 @@ std::string words(std::uint64_t bytes) {
 void compare(both_ranks& ranks, int argc, char** argv) {
     bench::session session("mpi", argc, argv);
     const auto contest = [&](const std::string& title, std::uint64_t size, order::kind ours,
-                             order::kind theirs, std::uint64_t window = narrow) {
+                             order::kind theirs, std::uint64_t window = usual) {
         bench::group group(session, title + ", " + words(size), "an item");
         const auto play = [&](order::kind what) {
             return [&ranks, size, what, window](std::uint64_t n) {
@@ -224,10 +226,11 @@ void compare(both_ranks& ranks, int argc, char** argv) {
         group.run();
     };
     for (const std::uint64_t size : {8U, 4096U, 65'536U, 1'048'576U}) {
-        contest("one way, window 8", size, order::weir_rate, order::plain_rate);
+        contest("one way, window " + std::to_string(usual), size, order::weir_rate, order::plain_rate);
     }
     for (const std::uint64_t size : {65'536U, 1'048'576U}) {
-        contest("one way, window 16", size, order::weir_rate, order::plain_rate, wide);
+        contest("one way, window " + std::to_string(narrow), size, order::weir_rate, order::plain_rate,
+                narrow);
     }
     for (const std::uint64_t size : {8U, 4096U, 65'536U, 1'048'576U}) {
         contest("there and back", size, order::weir_way, order::plain_way);

@@ -36,7 +36,7 @@ namespace weir::mpi {
 struct channel_options {
     /// On a consumer: the largest number of items of each producer that are on their way to this rank, or
     /// wait here. On all ranks at least 1.
-    std::size_t capacity = 8;
+    std::size_t capacity = 16;
     bool puts = true;            ///< this rank is a producer
     bool gets = true;            ///< this rank is a consumer
     std::string name = "ranks";  ///< for statistics and deadlock reports
