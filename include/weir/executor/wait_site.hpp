@@ -96,6 +96,9 @@ struct wait_words {
     bool is_like(const wait_words& o) const;
 };
 
+// The greatest number of lines that a report to a person has for waits.
+inline constexpr std::size_t most_wait_lines = 50;
+
 // The lines of a report. Waiters that differ only in the slot, or not at all, share a line.
 class wait_lines {
   public:
@@ -143,9 +146,9 @@ void add_waiters(wait_lines& lines, const wait_site& at, unsigned rank = wait_ra
 std::string waiters_at(const wait_site& at);
 
 // For sites that one thread uses, called on that thread. `waiters_at` returns the waiters as text, the
-// likeliest cause first, in at most 50 lines. `contradiction_in` returns the first broken invariant of a
-// site (see `wait_site::contradiction`), with the waiters at this site. Both return an empty text if there
-// is none.
+// likeliest cause first, in at most `most_wait_lines` lines. `contradiction_in` returns the first broken
+// invariant of a site (see `wait_site::contradiction`), with the waiters at this site. Both return an empty
+// text if there is none.
 std::string waiters_at(registry& all);
 std::string contradiction_in(registry& all);
 

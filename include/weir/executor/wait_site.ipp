@@ -110,7 +110,7 @@ WEIR_INLINE std::string waiters_at(const wait_site& at) {
 }
 
 WEIR_INLINE std::string waiters_at(registry& all) {
-    wait_lines lines(50);
+    wait_lines lines(most_wait_lines);
     for (unsigned rank = 0; rank < wait_ranks; ++rank)
         all.each<wait_site>([&](const wait_site& each) { detail::add_waiters(lines, each, rank); });
     return lines.text();

@@ -7,7 +7,7 @@
 
 #include <weir/platform/config.hpp>
 
-#include <algorithm>  // for std::all_of
+#include <algorithm>  // for std::all_of, std::ranges::count
 
 namespace weir::detail {
 
@@ -120,19 +120,17 @@ WEIR_INLINE void merge_rule::next_turn() noexcept {
 }
 
 WEIR_INLINE void merge_rule::next_by_weight() noexcept {
-    double all = 0, left = 0;
-    for (const input& each : inputs_) {
-        all += each.has_no_turn ? 0.0 : each.weight;
-        left += each.has_no_turn ? 0.0 : 1.0;
-    }
+    double all = 0;
+    for (const input& each : inputs_) all += each.has_no_turn ? 0.0 : each.weight;
     const bool are_equal = all <= 0;
+    if (are_equal) all = static_cast<double>(std::ranges::count(inputs_, false, &input::has_no_turn));
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         input& each = inputs_[i];
         if (each.has_no_turn || (each.weight <= 0 && !are_equal)) continue;
         each.credit += are_equal ? 1 : each.weight;
         if (turn_ == inputs_.size() || each.credit > inputs_[turn_].credit) turn_ = i;
     }
-    if (turn_ != inputs_.size()) inputs_[turn_].credit -= are_equal ? left : all;
+    if (turn_ != inputs_.size()) inputs_[turn_].credit -= all;
 }
 
 WEIR_INLINE void merge_rule::next_by_draw() noexcept {

@@ -98,9 +98,9 @@ class heartbeat final : public periodic_work {
             if (is_sent != 0) MPI_Isend(nullptr, 0, MPI_BYTE, (rank_ + 1) % size_, beat, comm_, &beat_);
         }
         if (silence_ > how_.dead_after.count()) {
-            const auto seconds = std::to_string(how_.dead_after / std::chrono::milliseconds(1));
+            const auto milliseconds = std::to_string(how_.dead_after / std::chrono::milliseconds(1));
             fail((rank_ + size_ - 1) % size_,
-                 "it was not heard of for " + seconds + " ms: it hangs, or is dead");
+                 "it was not heard of for " + milliseconds + " ms: it hangs, or is dead");
         }
         return now + interval;
     }

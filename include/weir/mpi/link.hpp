@@ -158,8 +158,8 @@ class link : operation {
     }
     reactor& loop() const noexcept { return *loop_; }
     counts& figures() noexcept { return counts_; }
-    std::int64_t credit_wait()
-        const noexcept;  // in ns, with the wait that goes on now; called under the lock
+    // In ns, with the wait that goes on now. Called under the reactor's lock.
+    std::int64_t credit_wait() const noexcept;
 
   private:
     enum tags : int { item_tag, note_tag };

@@ -123,8 +123,7 @@ class rank_report final : public run_report {
             co_await all_.all_reduce(std::span(words), reduction::sum);
             some = words.back() != 0;
             words.pop_back();
-            if (!some || !show_) continue;
-            if (failure_) continue;
+            if (!some || !show_ || failure_) continue;
             try {
                 const rank_stats merged = layout.unpack(words);
                 show_(merged, watch.add(merged));

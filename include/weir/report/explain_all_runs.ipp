@@ -83,7 +83,7 @@ WEIR_INLINE present_runs::present_runs() {
     // between, and is not shown.
     all.each<wait_site>([this](const wait_site& each) { read(each); });
     all.each<watched_run>([this](const watched_run& each) { runs_.push_back(read(each)); });
-    wait_lines lines(50);
+    wait_lines lines(most_wait_lines);
     for (const auto& [site, waiters] : other_waiters_) {
         for (const waiter& each : waiters) {
             lines.add({for_terminal(name_of(each.seen)).text, {}, {}, each.channel, each.seen.what, {}});

@@ -59,7 +59,7 @@ struct deadlock_report {
     bool partial = false;  ///< other coroutines still run, or may run
 
     /// The most lines that `text` has for waits; `waits` has all waits.
-    static constexpr std::size_t max_lines = 50;
+    static constexpr std::size_t max_lines = detail::most_wait_lines;
 
     /// \returns a heading; then one line for all waits of the same stage for the same thing, with the reason.
     ///          The lines have the order of `waits`. Behind `max_lines` of them, a line counts the other
