@@ -127,9 +127,12 @@ struct aggregate_stage : transform_stage<aggregate_stage<Batch, Weigh>> {
     struct made_of {
         using type = std::conditional_t<std::is_void_v<Batch>, std::vector<In>, Batch>;
         static_assert(
-            requires(Weigh& w, const In& item) { static_cast<std::uint64_t>(w(item)); },
+            requires(Weigh& w, const In& item) {
+                static_cast<std::uint64_t>(w(item));
+                requires !std::is_floating_point_v<std::remove_cvref_t<decltype(w(item))>>;
+            },
             "weir: what weighs the items of an aggregate is called with each item as a constant, and returns "
-            "a number; the types are those of aggregate_stage<...>::made_of<...> in this message");
+            "an integer; the types are those of aggregate_stage<...>::made_of<...> in this message");
         static_assert(std::is_constructible_v<type, std::vector<In>&&>,
                       "weir: aggregate<Batch> makes its batches of a std::vector of what the stage before it "
                       "gives, and this Batch can't be made of one; the types are those of "
