@@ -127,10 +127,7 @@ struct aggregate_stage : transform_stage<aggregate_stage<Batch, Weigh>> {
     struct made_of {
         using type = std::conditional_t<std::is_void_v<Batch>, std::vector<In>, Batch>;
         static_assert(
-            requires(Weigh& w, const In& item) {
-                static_cast<std::uint64_t>(w(item));
-                requires !std::is_floating_point_v<std::remove_cvref_t<decltype(w(item))>>;
-            },
+            requires(Weigh& w, const In& item) { static_cast<std::uint64_t>(w(item) % 1U); },  // no fraction
             "weir: what weighs the items of an aggregate is called with each item as a constant, and returns "
             "an integer; the types are those of aggregate_stage<...>::made_of<...> in this message");
         static_assert(std::is_constructible_v<type, std::vector<In>&&>,
