@@ -14,16 +14,18 @@
 #include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 
-#include <coroutine>    // for std::coroutine_handle
-#include <cstddef>      // for std::size_t
-#include <cstdint>      // for std::uint32_t, std::uint64_t
-#include <functional>   // for std::function
-#include <span>         // for std::span
-#include <stdexcept>    // for std::runtime_error
-#include <string>       // for std::string
-#include <string_view>  // for std::string_view
-#include <utility>      // for std::move, std::pair, std::swap
-#include <vector>       // for std::vector
+#include <coroutine>      // for std::coroutine_handle
+#include <cstddef>        // for std::size_t
+#include <cstdint>        // for std::uint32_t, std::uint64_t, UINT32_MAX
+#include <functional>     // for std::function
+#include <map>            // for std::multimap
+#include <span>           // for std::span
+#include <stdexcept>      // for std::runtime_error
+#include <string>         // for std::string
+#include <string_view>    // for std::string_view
+#include <unordered_map>  // for std::unordered_map
+#include <utility>        // for std::move, std::swap
+#include <vector>         // for std::vector
 
 namespace weir::simulation {
 
@@ -101,7 +103,7 @@ class decisions {
     std::vector<std::uint32_t> given_;
     std::vector<decision> made_;
     std::uint64_t random_ = 1;
-    std::vector<std::pair<void*, std::uint64_t>> priorities_;
+    std::unordered_map<void*, std::uint64_t> priorities_;
     std::vector<std::uint64_t> changes_;  // the steps at which a priority becomes one of the lowest
     std::uint64_t step_ = 0;              // the current step, at most fair_from_
     std::uint64_t fair_from_ = 0;         // by priority: the first step with equally likely options
@@ -147,8 +149,8 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
 
     /// \returns a number below `n`, as a decision of the schedule: a replay returns the same number, and
     ///          `strategy::exhaustive` tries all numbers.
-    /// \param n  at least 1.
-    /// Errors: `std::invalid_argument` for 0.
+    /// \param n  from 1 to 2^32 - 1.
+    /// Errors: `std::invalid_argument` for another number.
     [[nodiscard]] std::size_t draw(std::size_t n);
 
     /// Throws `failed_check` unless `right`. `what`: the expectation, as a sentence.
@@ -181,11 +183,6 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     std::string left_behind() const;
 
   private:
-    struct planned {
-        std::size_t step;
-        std::function<void()> action;
-    };
-
     // Decides whether the scenario's thread continues before the next ready coroutine runs.
     bool thread_goes_on();
 
@@ -214,7 +211,7 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     std::vector<void*> ready_;  // in the order of the posts
     std::size_t chosen_ = 0;    // 1 + the index of the next coroutine; 0: not decided yet
     std::size_t steps_ = 0;
-    std::vector<planned> actions_;  // the next action is the last element
+    std::multimap<std::size_t, std::function<void()>> actions_;  // by the number of their step
     std::size_t next_action_ = never;
     std::vector<std::function<void()>> invariants_;
     std::string broken_;

@@ -7,7 +7,7 @@
 
 #include <weir/platform/config.hpp>
 
-#include <algorithm>     // for std::lower_bound, std::min, std::rotate
+#include <algorithm>     // for std::min, std::rotate
 #include <charconv>      // for std::from_chars
 #include <exception>     // for std::current_exception
 #include <span>          // for std::span
@@ -77,10 +77,9 @@ WEIR_INLINE std::size_t decisions::record(std::size_t chosen, std::size_t n) {
 }
 
 WEIR_INLINE std::uint64_t& decisions::priority_of(void* option) {
-    for (auto& [known, priority] : priorities_) {
-        if (known == option) return priority;
-    }
-    return priorities_.emplace_back(option, depth_ + draw()).second;
+    const auto [place, is_new] = priorities_.try_emplace(option);
+    if (is_new) place->second = depth_ + draw();
+    return place->second;
 }
 
 WEIR_INLINE std::size_t decisions::highest(std::span<void* const> options) {
@@ -165,7 +164,10 @@ WEIR_INLINE bool world::drive(weir::detail::parker& done, time_point limit) {
 }
 
 WEIR_INLINE std::size_t world::draw(std::size_t n) {
-    if (n == 0) throw std::invalid_argument("weir: draw(0): there is no number below 0");
+    if (n - 1 >= UINT32_MAX) {
+        throw std::invalid_argument(n == 0 ? "weir: draw(0): there is no number below 0"
+                                           : "weir: draw(n) chooses one of at most 2^32 - 1 numbers");
+    }
     return decisions_->choose(n);
 }
 
@@ -175,11 +177,8 @@ WEIR_INLINE void world::demand(bool right, const char* what) {
 
 WEIR_INLINE void world::at_step(std::size_t step, std::function<void()> action) {
     if (step <= steps_) return action();
-    // Among actions of one step, those added before stay nearer to the end: they run first.
-    const auto place = std::lower_bound(actions_.begin(), actions_.end(), step,
-                                        [](const planned& a, std::size_t at) { return a.step > at; });
-    actions_.insert(place, {step, std::move(action)});
-    next_action_ = actions_.back().step;
+    actions_.emplace(step, std::move(action));  // behind the actions of the same step that were added before
+    next_action_ = actions_.begin()->first;
 }
 
 WEIR_INLINE void world::run() {
@@ -239,10 +238,10 @@ WEIR_INLINE bool world::step(time_point limit) {
 }
 
 WEIR_INLINE void world::act() {
-    while (!actions_.empty() && actions_.back().step == steps_) {
-        const std::function<void()> action = std::move(actions_.back().action);
-        actions_.pop_back();
-        next_action_ = actions_.empty() ? never : actions_.back().step;
+    while (next_action_ == steps_) {
+        const std::function<void()> action = std::move(actions_.begin()->second);
+        actions_.erase(actions_.begin());
+        next_action_ = actions_.empty() ? never : actions_.begin()->first;
         is_acting_ = true;
         try {
             action();

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <functional>
@@ -381,6 +382,10 @@ TEST_CASE("what is drawn is part of the schedule") {
                       ContainsSubstring("WEIR_SCHEDULE=\"0:90\""));
     CHECK_THROWS_WITH(sim::explore([](sim::world& w) { static_cast<void>(w.draw(0)); }),
                       ContainsSubstring("there is no number below 0"));
+    if constexpr (sizeof(std::size_t) > sizeof(std::uint32_t)) {
+        CHECK_THROWS_WITH(sim::explore([](sim::world& w) { static_cast<void>(w.draw(SIZE_MAX)); }),
+                          ContainsSubstring("at most 2^32 - 1 numbers"));
+    }
 }
 
 TEST_CASE("a pipeline runs under many schedules with one call") {
