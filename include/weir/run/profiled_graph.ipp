@@ -44,18 +44,20 @@ WEIR_INLINE auto profiled_graph<Policy>::activity(std::size_t stage) const -> st
 
 template <class Policy>
 WEIR_INLINE auto profiled_graph<Policy>::figures(std::size_t stage) const -> stage_figures {
-    const pipeline_stats all = this->stats();
-    const stage_stats& s = all.stages[stage];
+    stillness still;
+    const std::int64_t until = this->now();
+    const stage_stats s = stages_[stage]->stats(until, still);
     stage_figures f;
     f.num_inputs = s.inputs.size();
     f.num_slots = s.per_slot.size();
     for (const std::size_t each : s.inputs) {
-        f.given += all.channels[each].num_put;
-        f.taken += all.channels[each].num_get;
-        f.starved += all.channels[each].get_blocked;
+        const channel_stats queue = queues_[each]->stats(until);
+        f.given += queue.num_put;
+        f.taken += queue.num_get;
+        f.starved += queue.get_blocked;
     }
     for (const std::size_t each : s.outputs)
-        f.results += all.channels[each].num_put + queues_[each]->num_early();
+        f.results += queues_[each]->stats(until).num_put + queues_[each]->num_early();
     f.num_tasks = s.num_tasks;
     f.num_failures = s.num_failures;
     f.task_time = s.task_time;

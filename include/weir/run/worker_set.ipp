@@ -174,7 +174,9 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
         if (concurrency < memory_shortage::many) throw;
         throw memory_shortage("stage '" + name_ + "': ", concurrency, "slots", had);
     }
-    for (std::size_t i = 0; i < before; ++i) {
+    // Only the slots between the two numbers change.
+    const std::size_t end = detail::smaller(before, detail::larger(concurrency_, concurrency));
+    for (std::size_t i = detail::smaller(concurrency_, concurrency); i < end; ++i) {
         const bool recalled = i >= concurrency;
         // relaxed: the lock of out_of_service_, and the locks that recall() takes, order the flag
         if (slots_[i]->recalled.exchange(recalled, std::memory_order_relaxed) == recalled) continue;
