@@ -119,8 +119,9 @@ class run_control {
     /// Changes the concurrency of the stage with this name. Added slots begin at once; a removed slot first
     /// finishes its item. Does nothing if the stage has ended.
     ///
-    /// Errors: `std::invalid_argument` for 0, for a name of no stage or of several, and above 1 for a kind of
-    ///         stage that always has one slot; `std::bad_alloc`, without a change.
+    /// Errors: `std::invalid_argument` for 0, for a name of no stage or of several, and for another number of
+    ///         slots of a kind of stage that always has one slot, or one for each input (a `merge`);
+    ///         `std::bad_alloc`, without a change.
     void set_concurrency(std::string_view stage, std::size_t num_slots) {
         core().set_concurrency(stage, num_slots);
     }

@@ -756,6 +756,19 @@ TEST_CASE("a paused merge gives nothing, and goes on") {
     CHECK(take_all(run).size() == 199);
 }
 
+TEST_CASE("a merge has a slot for each input, and refuses another number") {
+    virtual_time time;
+    auto run = (weir::merge({.name = "m"}, numbers(0, 9), numbers(10, 9)) | weir::sink(1)).start(time);
+    REQUIRE(run.get().has_value());
+    run.set_concurrency("m", run.stats().stages.at(2).concurrency);
+    for (const std::size_t other : {std::size_t{1}, std::size_t{3}}) {
+        CHECK(message_of([&] { run.set_concurrency("m", other); }) ==
+              "weir: stage 'm' always has a slot for each of its inputs");
+    }
+    CHECK(run.stats().stages.at(2).concurrency == 2);
+    CHECK(take_all(run).size() == 17);
+}
+
 TEST_CASE("merges without statistics give the same") {
     virtual_time time;
     const auto pipeline =
