@@ -49,7 +49,7 @@ class alignas(64) basic_worker_queues {
 
     // Replaces the coroutine in `next`, and returns the old one; both may be null. `me`: the calling thread's
     // record, or null.
-    void* exchange_next(void* next, record* me) noexcept {
+    WEIR_ALWAYS_INLINE void* exchange_next(void* next, record* me) noexcept {
         const typename lock::guard held(next_lock_, me);
         void* const before = next_.load(std::memory_order_relaxed);
         next_.store(next, std::memory_order_relaxed);

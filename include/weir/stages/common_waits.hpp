@@ -48,7 +48,6 @@ class seldom_awaiter {
   private:
     class any_held : public any_awaiter {
       public:
-        using any_awaiter::any_awaiter;
         virtual ~any_held() = default;
         virtual bool resume() = 0;
     };
@@ -56,7 +55,7 @@ class seldom_awaiter {
     class held final : public any_held {
       public:
         template <class Make>
-        explicit held(Make& make) : any_held(has_symmetric_transfer<Awaiter>), awaiter(make()) {}
+        explicit held(Make& make) : awaiter(make()) {}
         std::coroutine_handle<> suspend(worker_handle worker) override {
             return detail::suspend_in(awaiter, worker);
         }

@@ -21,32 +21,21 @@ namespace weir::detail {
 
 using worker_handle = detached_task<void>::handle;
 
-// The base of the awaiters that the coroutine of a worker awaits. The coroutine does not depend on their
-// types, and so is compiled once.
+// The base of the awaiters of waits that are rare, or that depend on a function of the user.
 class any_awaiter {
   public:
     // Calls `await_suspend`. Returns the coroutine to resume next (if there is none, a no-op coroutine), or
     // null if the worker was not suspended. The awaiter may be destroyed before the call returns.
     virtual std::coroutine_handle<> suspend(worker_handle worker) = 0;
-    // Whether `suspend` returns the coroutine to resume next, and never null.
-    bool uses_symmetric_transfer() const noexcept { return transfers_; }
 
   protected:
-    explicit any_awaiter(bool transfers) noexcept : transfers_(transfers) {}
+    any_awaiter() noexcept = default;
     ~any_awaiter() = default;
-
-  private:
-    const bool transfers_;
 };
-
-template <class Awaiter>
-inline constexpr bool has_symmetric_transfer =
-    std::is_convertible_v<decltype(std::declval<Awaiter&>().await_suspend(std::declval<worker_handle>())),
-                          std::coroutine_handle<>>;
 
 // Calls `await_suspend`, and converts each of its result types to that of `any_awaiter::suspend`.
 template <class Awaiter>
-std::coroutine_handle<> suspend_in(Awaiter& awaiter, worker_handle worker) {
+WEIR_ALWAYS_INLINE std::coroutine_handle<> suspend_in(Awaiter& awaiter, worker_handle worker) {
     using answer = decltype(awaiter.await_suspend(worker));
     if constexpr (std::is_void_v<answer>) {
         awaiter.await_suspend(worker);
@@ -56,6 +45,11 @@ std::coroutine_handle<> suspend_in(Awaiter& awaiter, worker_handle worker) {
     } else {
         return awaiter.await_suspend(worker);
     }
+}
+
+// The same for an awaiter of a rare wait. `awaiter`: null if the worker need not wait.
+inline std::coroutine_handle<> suspend_in(any_awaiter* awaiter, worker_handle worker) {
+    return awaiter != nullptr ? awaiter->suspend(worker) : nullptr;
 }
 
 // Storage for the object that a function returns; empty at first. The object is constructed in place, and so
@@ -109,21 +103,6 @@ class in_place<T> {
     std::remove_reference_t<T>* value_;
 };
 
-// The awaiter of a take or put operation. The worker reuses it for each item.
-template <class Operation>
-class erased_operation final : public any_awaiter {
-  public:
-    template <class Slot>
-    explicit erased_operation(Slot& me) noexcept
-        : any_awaiter(has_symmetric_transfer<Operation>), operation(me) {}
-
-    std::coroutine_handle<> suspend(worker_handle worker) override {
-        return detail::suspend_in(operation, worker);
-    }
-
-    Operation operation;
-};
-
 // Awaits the awaitable that the function of a user has returned. `Awaitable`: the type of this awaitable;
 // `Observed`: the type of a wrapper that is awaited instead, and records that the slot waits.
 template <class Awaitable, class Observed>
@@ -131,8 +110,6 @@ class erased_call final : public any_awaiter {
     using awaiter = decltype(detail::get_awaiter(std::declval<Observed>()));
 
   public:
-    erased_call() noexcept : any_awaiter(has_symmetric_transfer<std::remove_reference_t<awaiter>>) {}
-
     // Constructs the awaitable from `call()`, and the wrapper from `observe(awaitable)`. Returns null if the
     // worker need not wait. Stores an exception in `error`.
     template <class Call, class Observe>
@@ -167,10 +144,8 @@ class erased_call final : public any_awaiter {
             return detail::suspend_in(*awaiter_, worker);
         } catch (...) {
             error_ = std::current_exception();
+            return nullptr;
         }
-        if (!this->uses_symmetric_transfer()) return nullptr;
-        worker.promise().env().executor->post(worker);
-        return std::noop_coroutine();
     }
 
   private:
@@ -196,9 +171,11 @@ class slot_machine {
     virtual ~slot_machine() = default;
     // Called once, before all else, on the stage's executor.
     virtual void begin(coroutine_env& env) noexcept = 0;
-    // Runs the worker until it has to wait. Returns the awaiter to await before the next call, or null if the
-    // worker has ended.
-    virtual any_awaiter* advance() noexcept = 0;
+    // Runs the worker until it has to wait. `worker`: the coroutine, which is suspended during the call.
+    // Returns the coroutine to resume next (if there is none, a no-op coroutine), or null if the worker has
+    // ended. Unless null is returned, the machine may already run on another thread, or be destroyed.
+    // Errors: those of `await_suspend` of a take or put.
+    virtual std::coroutine_handle<> advance(worker_handle worker) = 0;
 };
 
 // Awaiter that returns the environment of the awaiting coroutine, as a pointer: nvcc treats a reference that
@@ -218,20 +195,23 @@ class my_env {
     coroutine_env* env_ = nullptr;
 };
 
-// Awaits an `any_awaiter`. `Answer`: the result type of `await_suspend`, bool or std::coroutine_handle<>.
-template <class Answer>
-class erased_wait {
+// Awaiter that runs a machine until it has to wait. Resumes where the wait ends; at once if the machine has
+// ended.
+class machine_awaiter {
   public:
-    explicit erased_wait(any_awaiter& awaiter) noexcept : awaiter_(&awaiter) {}
+    explicit machine_awaiter(slot_machine& machine) noexcept : machine_(machine) {}
     bool await_ready() const noexcept { return false; }
-    // Resumes where the `any_awaiter` resumes the coroutine.
-    Answer await_suspend(worker_handle worker) const {
-        return static_cast<Answer>(awaiter_->suspend(worker));
+    std::coroutine_handle<> await_suspend(worker_handle worker) {
+        if (const std::coroutine_handle<> next = machine_.advance(worker)) return next;
+        has_ended_ = true;
+        return worker;
     }
-    void await_resume() const noexcept {}
+    // Whether the machine has to run on.
+    bool await_resume() const noexcept { return !has_ended_; }
 
   private:
-    any_awaiter* awaiter_;
+    slot_machine& machine_;
+    bool has_ended_ = false;
 };
 
 // The coroutine of a worker. Owns the state machine, and destroys the machine before the coroutine signals

@@ -13,14 +13,8 @@ WEIR_INLINE detached_task<void> run_machine(std::unique_ptr<slot_machine> given)
     // A local variable: a parameter would be destroyed after the promise, whose environment the machine uses.
     const std::unique_ptr<slot_machine> machine = std::move(given);
     machine->begin(*co_await my_env());
-    while (any_awaiter* const next = machine->advance()) {
-        if (next->uses_symmetric_transfer()) {
-            erased_wait<std::coroutine_handle<>> wait(*next);
-            co_await wait;
-        } else {
-            erased_wait<bool> wait(*next);
-            co_await wait;
-        }
+    machine_awaiter run(*machine);
+    while (co_await run) {
     }
 }
 

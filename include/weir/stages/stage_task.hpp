@@ -51,8 +51,8 @@ class stage_task : public slot_machine {
     }
 
     WEIR_ALWAYS_INLINE void read_item(iteration& it) noexcept {
-        it.item = input_.operation.item();
-        it.place.number = input_.operation.number();
+        it.item = input_.item();
+        it.place.number = input_.number();
         if constexpr (is_epoch_item<C>) {
             it.place.epoch = it.item->epoch();
             it.place.mark = it.item->is_mark();
@@ -75,7 +75,7 @@ class stage_task : public slot_machine {
     WEIR_ALWAYS_INLINE task_end end_task(iteration& it) noexcept {
         stage_.end_task(it);
         // The destructor of the item is part of the task.
-        if constexpr (Kind::has_input && !traits.forwards_item) input_.operation.drop();
+        if constexpr (Kind::has_input && !traits.forwards_item) input_.drop();
         // The stopwatch times several tasks together if they cannot wait and have one result each. Tasks
         // between hooks are timed one by one.
         const bool is_guarded = traits.counts_tasks && context_.value.guard;
@@ -224,9 +224,8 @@ class stage_task : public slot_machine {
     bool begin_trace(iteration& it) noexcept {
         item_tracer& tracer = context_.value.tracer;
         if constexpr (Kind::has_input && !traits.gathers_parts) {
-            if (it.has_work && it.item != nullptr && !input_.operation.is_added()) {
-                return tracer.begin(input_.operation.queue(), input_.operation.queue_number(),
-                                    item_number(it), it.place.epoch);
+            if (it.has_work && it.item != nullptr && !input_.is_added()) {
+                return tracer.begin(input_.queue(), input_.queue_number(), item_number(it), it.place.epoch);
             }
         }
         if (it.has_work && it.item == nullptr && traits.origin == result_origin::its_item) {
@@ -240,7 +239,7 @@ class stage_task : public slot_machine {
     Kind& stage_;
     slot& me_;
     in_place<context> context_;
-    erased_operation<typename Kind::input> input_;
+    typename Kind::input input_;
 };
 
 }  // namespace weir::detail

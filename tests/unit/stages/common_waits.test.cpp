@@ -42,7 +42,6 @@ TEST_CASE("an awaiter that a worker seldom needs gives its answer once, and goes
 
     any_awaiter* const next = waits.begin([&] { return logged<void>(log, false); });
     REQUIRE(next != nullptr);
-    CHECK_FALSE(next->uses_symmetric_transfer());
     CHECK(next->suspend(worker_handle()) != nullptr);
     CHECK(waits.resume());
     CHECK(log == "resumed;gone;waits;resumed;gone;");

@@ -35,10 +35,14 @@ class turns final : public slot_machine {
     void begin(coroutine_env& env) noexcept override {
         log_ += env.executor != nullptr ? "begin;" : "nowhere;";
     }
-    any_awaiter* advance() noexcept override {
-        if (has_waited_) log_ += waits_.resume() ? "again;" : "refused;";
-        has_waited_ = left_ > 0;
-        return has_waited_ ? waits_.begin([this] { return turn(--left_); }) : nullptr;
+    std::coroutine_handle<> advance(worker_handle worker) override {
+        while (true) {
+            if (has_waited_) log_ += waits_.resume() ? "again;" : "refused;";
+            has_waited_ = left_ > 0;
+            if (!has_waited_) return nullptr;
+            any_awaiter* const wait = waits_.begin([this] { return turn(--left_); });
+            if (const auto next = suspend_in(wait, worker)) return next;
+        }
     }
 
   private:
@@ -70,10 +74,10 @@ class awaits_once final : public slot_machine {
   public:
     awaits_once(std::string& log, Make make) : log_(log), make_(std::move(make)) {}
     void begin(coroutine_env&) noexcept override {}
-    any_awaiter* advance() noexcept override {
+    std::coroutine_handle<> advance(worker_handle worker) override {
         if (!std::exchange(has_begun_, true)) {
             const auto move = [](auto& made) -> auto&& { return std::move(made); };
-            if (any_awaiter* const wait = call_.begin(make_, move, error_)) return wait;
+            if (const auto next = suspend_in(call_.begin(make_, move, error_), worker)) return next;
         }
         call_.end([this](int n) { log_ += std::to_string(n) + ";"; }, error_);
         try {
@@ -91,6 +95,18 @@ class awaits_once final : public slot_machine {
     bool has_begun_ = false;
     std::exception_ptr error_;
     erased_call<awaitable, awaitable&&> call_;
+};
+
+// Fails in the way of a take or put that cannot suspend its coroutine.
+class throws_in_advance final : public slot_machine {
+  public:
+    explicit throws_in_advance(std::string& log) noexcept : log_(log) {}
+    ~throws_in_advance() override { log_ += "gone;"; }
+    void begin(coroutine_env&) noexcept override {}
+    std::coroutine_handle<> advance(worker_handle) override { throw std::runtime_error("no thread"); }
+
+  private:
+    std::string& log_;
 };
 
 // Told when the coroutine of a machine has ended.
@@ -162,4 +178,11 @@ TEST_CASE("an exception from await_suspend is an error of the awaitable, whateve
     CHECK(heard_of([] { return throws_in_suspend<void>(); }) == "not suspended;ended;");
     CHECK(heard_of([] { return throws_in_suspend<bool>(); }) == "not suspended;ended;");
     CHECK(heard_of([] { return throws_in_suspend<std::coroutine_handle<>>(); }) == "not suspended;ended;");
+}
+
+TEST_CASE(
+    "a take or put that cannot suspend the worker ends the coroutine, which destroys the machine first") {
+    std::string log;
+    run(log, std::make_unique<throws_in_advance>(log));
+    CHECK(log == "gone;ended;");
 }
