@@ -9,6 +9,7 @@
 #include <weir/executor/timer.hpp>
 #include <weir/executor/wait_site.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/message_text.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
@@ -92,9 +93,9 @@ class virtual_executor : public executor {
     // Throws `deadlock_error`. The waiting coroutines are not destroyed.
     [[noreturn]] void throw_deadlock(const std::string& waiters) {
         users().allow_leftovers();
-        throw deadlock_error(
+        throw deadlock_error(detail::without_controls(
             "weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
-            (waiters.empty() ? std::string("\n  for something other than a channel") : waiters));
+            (waiters.empty() ? std::string("\n  for something other than a channel") : waiters)));
     }
 
     virtual_clock clock_;

@@ -374,6 +374,15 @@ TEST_CASE("a deadlock report names each waiter, its operation and its channel") 
     CHECK(message_of([&] { time.run(); }) == "none");
 }
 
+TEST_CASE("the report of a deadlock gives no control characters of names to a terminal") {
+    virtual_time time;
+    channel<int> c(1, time, "red\x1B[31m");
+    take(time, c);
+    CHECK(message_of([&] { time.run(); }) ==
+          "weir: deadlock: nothing can run, no timer is left, and somebody waits:"
+          "\n  channel 'red?[31m' is empty, 0 of 1: a coroutine waits to get");
+}
+
 TEST_CASE("a thread that blocks on virtual time runs it, and is in the report of a deadlock") {
     virtual_time time;
     channel<int> c(1, time, "c");
