@@ -99,7 +99,8 @@ struct what_if_result {
 ///   more than `tolerance`.
 ///
 /// \returns the effects, the greatest gain first.
-/// Errors: as `predict` and `with_change`, also for changes that are not predicted.
+/// Errors: as `predict` and `with_change`, also for changes that are not predicted. `std::invalid_argument`
+///         for a negative `tolerance` or `fewest_tasks`.
 /// Cost:   `1 + resamples` simulations for each change and for the run itself. With `calibrate` also those of
 ///         `calibrated`, and again `1 + resamples` for the run, unless the overhead is 0.
 [[nodiscard]] what_if_result what_if(const recording& from, const what_if_options& options = {});

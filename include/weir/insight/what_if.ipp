@@ -140,6 +140,7 @@ WEIR_INLINE pipeline_settings with_change(pipeline_settings settings, const sett
 
 WEIR_INLINE std::string describe(const setting_change& change, const pipeline_settings& before) {
     const std::string now = units::fixed(change.value, 0);
+    const std::string s_instead = now == "1" ? " instead of " : "s instead of ";
     const auto of_stage = [&change](std::initializer_list<std::string_view> what) {
         return detail::concat({change.stage, change.stage.empty() ? "" : ": ", detail::concat(what)});
     };
@@ -148,18 +149,18 @@ WEIR_INLINE std::string describe(const setting_change& change, const pipeline_se
         case change_kind::faster:
             return of_stage({units::fixed(100 * change.value, 0), " % less time"});
         case change_kind::concurrency:
-            return of_stage({now, " slots instead of ", std::to_string(stage().concurrency)});
+            return of_stage({now, " slot", s_instead, std::to_string(stage().concurrency)});
         case change_kind::capacity:
             if (change.stage.empty()) return detail::concat({"every queue: room for ", now, " items"});
-            return of_stage(
-                {"room for ", now, " items behind it instead of ", std::to_string(stage().capacity)});
+            return of_stage({"room for ", now, now == "1" ? " item" : " items", " behind it instead of ",
+                             std::to_string(stage().capacity)});
         case change_kind::batch_size:
             return of_stage({"batches of ", now, " instead of ", std::to_string(stage().batch_size)});
         case change_kind::completion_order:
             return of_stage({"results as they are finished, instead of in order"});
         case change_kind::threads:
             detail::demand_pool(before, change.pool);
-            return detail::concat({now, " threads instead of ", std::to_string(before.pools[change.pool]),
+            return detail::concat({now, " thread", s_instead, std::to_string(before.pools[change.pool]),
                                    detail::users_of(change.pool, before)});
         case change_kind::consumer:
             if (change.value <= 0) return "a consumer that takes no time";
@@ -238,6 +239,8 @@ WEIR_INLINE std::string why_refused(const recording& from, const what_if_result&
 // The result of what_if() without the effects of changes. Throws std::invalid_argument for a wrong change.
 WEIR_INLINE what_if_result result_of_today(const std::vector<setting_change>& changes, const recording& from,
                                            const what_if_options& options) {
+    refuse_if(!(options.tolerance >= 0), "weir: the tolerance of what_if must be 0 or more; 0.05 is 5 %");
+    refuse_if(was_negative(options.fewest_tasks), "weir: the fewest_tasks of what_if were negative");
     what_if_result result;
     result.measured = from.rate;
     result.today = predict(from.settings, from, options.simulation);
@@ -286,12 +289,9 @@ WEIR_INLINE what_if_result what_if(const recording& from, const what_if_options&
     what_if_result result = detail::result_of_today(changes, from, options);
     if (!result.refused.empty()) return result;
     const recording used = detail::calibrated(from, result.today, options.simulation);
-    if (used.stages.front().overhead == duration(0)) {
-        detail::add_effects(result, changes, used, result.today, options.simulation);
-    } else {
-        const prediction today = predict(used.settings, used, options.simulation);
-        detail::add_effects(result, changes, used, today, options.simulation);
-    }
+    const bool is_same = used.stages.front().overhead == duration(0);
+    const prediction today = is_same ? result.today : predict(used.settings, used, options.simulation);
+    detail::add_effects(result, changes, used, today, options.simulation);
     return result;
 }
 

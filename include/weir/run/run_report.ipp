@@ -59,7 +59,12 @@ WEIR_INLINE void run_reports::give_up(one& it, const std::exception_ptr& why) no
     const report_warning warn = the_report_warning.load(std::memory_order_acquire);
     if (warn == nullptr) return;
     try {
-        warn(it.report->name(), detail::error_text(why));
+        const std::string text = detail::error_text(why);
+        try {
+            warn(it.report->name(), text);
+        } catch (...) {
+            warn("a report", text);
+        }
     } catch (...) {
         warn("a report", "memory lacks to say what");
     }

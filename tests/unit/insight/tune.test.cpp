@@ -241,7 +241,7 @@ TEST_CASE(
     CHECK(tries <= 4);
     const auto back = std::ranges::find(t.log(), tuning_outcome::taken_back, &tuning_step::outcome);
     REQUIRE(back != t.log().end());
-    CHECK_THAT(back->sentence, ContainsSubstring("taken back; changes a: 1 slots instead of"));
+    CHECK_THAT(back->sentence, ContainsSubstring("taken back; changes a: 1 slot instead of"));
 }
 
 TEST_CASE(
@@ -332,7 +332,7 @@ TEST_CASE("a tuner of a pool keeps its workers within the budget") {
     auto run = p.start(pool);
     tuner t({.max_threads = 1});
     for (int i = 0; i < 500; ++i) static_cast<void>(run.get());
-    CHECK_THAT(t.step(run, pool).sentence, ContainsSubstring("1 threads instead of 3"));
+    CHECK_THAT(t.step(run, pool).sentence, ContainsSubstring("1 thread instead of 3"));
     CHECK(pool.workers() == 1);
 }
 

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <stdexcept>
@@ -74,6 +76,11 @@ TEST_CASE("a run that was slower or faster than its times explain is refused wit
     CHECK(weir::what_if(run).refused.empty());
     run.rate = 90;
     CHECK(weir::what_if(run, {.tolerance = 0.2}).refused.empty());
+    for (const double wrong : {-0.1, std::nan("")}) {
+        CHECK_THROWS_WITH(weir::what_if(run, {.tolerance = wrong}), ContainsSubstring("must be 0 or more"));
+    }
+    CHECK_THROWS_WITH(weir::what_if(run, {.fewest_tasks = static_cast<std::uint64_t>(-1)}),
+                      ContainsSubstring("fewest_tasks"));
 }
 
 TEST_CASE("what the run lacks for its prediction is added to each invocation, unless told otherwise") {
@@ -186,6 +193,8 @@ TEST_CASE("each change is described in words") {
     CHECK(text({change_kind::faster, "slow", 0.5}) == "slow: 50 % less time");
     CHECK(text({change_kind::concurrency, "slow", 2}) == "slow: 2 slots instead of 1");
     CHECK(text({change_kind::capacity, "slow", 16}) == "slow: room for 16 items behind it instead of 2");
+    CHECK(text({change_kind::capacity, "slow", 1}) == "slow: room for 1 item behind it instead of 2");
+    CHECK(text({change_kind::concurrency, "slow", 1}) == "slow: 1 slot instead of 1");
     CHECK(text({change_kind::capacity, "", 16}) == "every queue: room for 16 items");
     CHECK(text({change_kind::batch_size, "slow", 8}) == "slow: batches of 8 instead of 1");
     CHECK(text({change_kind::completion_order, "slow"}) ==

@@ -111,6 +111,19 @@ TEST_CASE(
     CHECK(own == strings(one->heard.begin() + 1, one->heard.end()));
 }
 
+TEST_CASE("the warning of a report whose name throws still says what failed") {
+    struct nameless final : weir::run_report {
+        std::string name() const override { throw std::runtime_error("no name"); }
+        void begins(const pipeline_stats&) override { throw std::runtime_error("disk full"); }
+    };
+    const warnings heard;
+    virtual_time time;
+    CHECK(
+        take_all(slow().start(time, {.max_failures = 1, .reports = {std::make_shared<nameless>()}})).size() ==
+        4);
+    CHECK(warned == "a report: disk full;");
+}
+
 TEST_CASE("at the begin of a run nothing is measured yet, whatever the clock says") {
     virtual_time time;
     for (int i = 0; i < 2; ++i) {  // the clock of the second one has 50 ms
