@@ -158,10 +158,13 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
     run_context::refuse_unless(concurrency >= 1, named, "has no slot to work in then; give it 1 or more");
     run_context::refuse_unless(!was_negative(concurrency), named,
                                "can't have a negative concurrency; give it 1 or more");
-    run_context::refuse_unless(is_resizable() || concurrency == slots_.size(), named,
-                               slots_.size() == 1 ? "works on one item after the other; its concurrency is 1"
-                                                  : "always has a slot for each of its inputs");
-    if (!is_resizable()) return;
+    if (!is_resizable()) {  // so the number of slots never changes, and is read without the lock
+        const bool has_one = slots_.size() == 1;
+        run_context::refuse_unless(concurrency == slots_.size(), named,
+                                   has_one ? "works on one item after the other; its concurrency is 1"
+                                           : "always has a slot for each of its inputs");
+        return;
+    }
     const std::lock_guard guard(lock_);
     // relaxed: 0 is final; if the stage ends later, join() refuses the added slots
     if (present_.load(std::memory_order_relaxed) == 0) return;

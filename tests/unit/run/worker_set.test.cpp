@@ -246,6 +246,21 @@ TEST_CASE("the number of slots can be changed at any instant, and each item pass
     }
 }
 
+TEST_CASE("two threads change the number of slots at the same time") {
+    weir::thread_pool pool(2);
+    auto run = (weir::source(std::views::iota(0, 2000)) |
+                weir::pipe([](int n) { return n; }, {.name = "work"}) | weir::sink())
+                   .start(pool);
+    const auto change = [&run] {
+        for (std::size_t n = 0; n < 200; ++n) run.set_concurrency("work", n % 5 + 1);
+    };
+    std::thread other(change);
+    change();
+    const ints all = take_all(run);
+    other.join();
+    CHECK(sorted(all) == up_to(2000));
+}
+
 TEST_CASE("the order of the input is kept while the number of slots changes") {
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
         virtual_time time(seed);
