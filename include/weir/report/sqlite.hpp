@@ -44,6 +44,8 @@ class sqlite_file {
     enum class use : std::uint8_t { read, write };
 
     sqlite_file(std::string path, use how) : path_(std::move(path)) {
+        // SQLite would write to a file that nobody can find, and remove the file.
+        if (path_.empty()) throw std::runtime_error("weir: the path of a database of runs is empty");
         const int flags =
             how == use::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
         if (sqlite3_open_v2(path_.c_str(), &db_, flags | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {

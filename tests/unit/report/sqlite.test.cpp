@@ -272,6 +272,9 @@ TEST_CASE("a file that is no database of runs is refused with a warning, and is 
     CHECK(warned.find("/no/such/folder/a.sqlite: unable to open database file: No such file") !=
           std::string::npos);
     CHECK_THROWS_AS(weir::read_sqlite("/no/such/a.sqlite"), std::runtime_error);
+    goes_on("");
+    CHECK(warned.find("the path of a database of runs is empty") != std::string::npos);
+    CHECK_THROWS_AS(weir::read_sqlite(""), std::runtime_error);
 }
 
 namespace {
