@@ -95,7 +95,9 @@ class virtual_executor : public executor {
         users().allow_leftovers();
         throw deadlock_error(detail::without_controls(
             "weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
-            (waiters.empty() ? std::string("\n  for something other than a channel") : waiters)));
+            (waiters.empty() ? std::string("\n  for something other than a channel at which a coroutine of "
+                                           "this executor was the first to wait")
+                             : waiters)));
     }
 
     virtual_clock clock_;

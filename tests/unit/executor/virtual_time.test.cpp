@@ -383,12 +383,33 @@ TEST_CASE("the report of a deadlock gives no control characters of names to a te
           "\n  channel 'red?[31m' is empty, 0 of 1: a coroutine waits to get");
 }
 
+TEST_CASE("the report of a deadlock says which channels it can name") {
+    weir::channel<int> shared(1);
+    const auto take = [](weir::channel<int>& from, weir::duration most) -> weir::task<> {
+        static_cast<void>(co_await from.get_for(most));
+    };
+    weir::virtual_time first;
+    sync_wait(first, take(shared, std::chrono::milliseconds(1)));
+    weir::virtual_time second;
+    const auto wait = [](weir::channel<int>& from) -> weir::task<> {
+        static_cast<void>(co_await from.get());
+    };
+    std::string said;
+    try {
+        sync_wait(second, wait(shared));
+    } catch (const weir::deadlock_error& e) {
+        said = e.what();
+    }
+    CHECK(said.ends_with("a channel at which a coroutine of this executor was the first to wait"));
+}
+
 TEST_CASE("a thread that blocks on virtual time runs it, and is in the report of a deadlock") {
     virtual_time time;
     channel<int> c(1, time, "c");
-    CHECK(message_of([&] { static_cast<void>(c.blocking_get()); }) ==
-          "weir: deadlock: nothing can run, no timer is left, and somebody waits:"
-          "\n  for something other than a channel");
+    CHECK(
+        message_of([&] { static_cast<void>(c.blocking_get()); }) ==
+        "weir: deadlock: nothing can run, no timer is left, and somebody waits:"
+        "\n  for something other than a channel at which a coroutine of this executor was the first to wait");
     // A channel is known to virtual time once a coroutine waited on it.
     take(time, c);
     CHECK(message_of([&] { static_cast<void>(c.blocking_get()); }) ==
