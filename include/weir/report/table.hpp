@@ -178,8 +178,9 @@ void append_tables(std::string& text, const pipeline_stats& stats);
 ///            that copy to a device;
 ///          - the meaning of the states, and a line about the process;
 ///          - the verdict: what limits the rate, and which change helps most. `brief_verdict` says when there
-///            is no verdict.
-///          Names have at most 20 characters; `~`: the name was cut. Figures are rounded; `-`: unknown.
+///            is no verdict. Names in the verdict are not cut: a very long name makes a longer line.
+///          Names in the tables have at most 20 characters; `~`: the name was cut. Figures are rounded; `-`:
+///          unknown.
 /// Cost: that of `brief_verdict`, about 10 to 20 ms for five stages, and never longer than `stats.elapsed`;
 ///       the rest takes less than 1 ms.
 [[nodiscard]] std::string table_text(const pipeline_stats& stats);
