@@ -64,7 +64,8 @@ class invocation {
 
     [[nodiscard]] const std::string& stage() const noexcept { return *stage_; }  ///< the name of the stage
 
-    /// \returns the item's number at this stage, from 0, in the order in which the stage took its items.
+    /// \returns the item's number at this stage, from 0, in the order in which the stage took its items. In a
+    ///          call without an item, such as `flush` of an aggregator: how many items the stage has taken.
     [[nodiscard]] std::uint64_t item() const noexcept { return item_; }
 
     /// \returns the item's epoch (pass of the source over its data), from 0; 0 if the source has no epochs.

@@ -59,14 +59,14 @@ class stage_task : public slot_machine {
         }
         if constexpr (!traits.numbers_results) {
             if (traits.works_without_item && !it.place.mark)
-                context_.value.number = stage_.number_of(it.place);
+                context_.value.number = stage_.number_of(it.place) + 1;
         }
         stage_.on_item(it);
     }
 
     std::uint64_t item_number(const iteration& it) noexcept {
-        if (traits.numbers_results || traits.works_without_item) return context_.value.number;
-        return stage_.number_of(it.place);
+        const bool has_own = !traits.works_without_item || (it.item != nullptr && !it.place.mark);
+        return !traits.numbers_results && has_own ? stage_.number_of(it.place) : context_.value.number;
     }
     bool counts_as_task(const iteration& it) const noexcept {
         return it.has_work && stage_.counts_as_task(it);

@@ -133,7 +133,7 @@ TEST_CASE("a last batch that can't be made fails the run, too") {
     const auto end = take_until_failure(pipeline.start(time));
     CHECK(end.taken.size() == 1);
     REQUIRE(end.failed);
-    CHECK(end.failed->item() == 6);
+    CHECK(end.failed->item() == 7);
 }
 
 TEST_CASE("items that only move are gathered") {
@@ -519,7 +519,11 @@ TEST_CASE("an aggregator's exception fails the run behind the batches before it"
     CHECK(late.taken == ints{5, 6});
     CHECK(late.inside == "the rest");
     REQUIRE(late.failed);
-    CHECK(late.failed->item() == 1);  // the last one that it was given
+    CHECK(late.failed->item() == 2);  // how many it was given
+    const auto none =
+        take_until_failure((weir::source(ints{}) | weir::aggregate(fails(true)) | weir::sink()).start(time));
+    REQUIRE(none.failed);
+    CHECK(none.failed->item() == 0);
 }
 
 TEST_CASE("an aggregator can keep the item that it was given with a batch for the next one") {
