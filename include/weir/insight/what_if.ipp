@@ -140,7 +140,8 @@ WEIR_INLINE pipeline_settings with_change(pipeline_settings settings, const sett
 
 WEIR_INLINE std::string describe(const setting_change& change, const pipeline_settings& before) {
     const std::string now = units::fixed(change.value, 0);
-    const std::string s_instead = now == "1" ? " instead of " : "s instead of ";
+    const std::string_view s_instead = now == "1" ? " instead of " : "s instead of ";
+    const std::string_view items = now == "1" ? " item" : " items";
     const auto of_stage = [&change](std::initializer_list<std::string_view> what) {
         return detail::concat({change.stage, change.stage.empty() ? "" : ": ", detail::concat(what)});
     };
@@ -151,9 +152,9 @@ WEIR_INLINE std::string describe(const setting_change& change, const pipeline_se
         case change_kind::concurrency:
             return of_stage({now, " slot", s_instead, std::to_string(stage().concurrency)});
         case change_kind::capacity:
-            if (change.stage.empty()) return detail::concat({"every queue: room for ", now, " items"});
-            return of_stage({"room for ", now, now == "1" ? " item" : " items", " behind it instead of ",
-                             std::to_string(stage().capacity)});
+            if (change.stage.empty()) return detail::concat({"every queue: room for ", now, items});
+            return of_stage(
+                {"room for ", now, items, " behind it instead of ", std::to_string(stage().capacity)});
         case change_kind::batch_size:
             return of_stage({"batches of ", now, " instead of ", std::to_string(stage().batch_size)});
         case change_kind::completion_order:

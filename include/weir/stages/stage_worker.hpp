@@ -50,7 +50,6 @@ class stage_worker final : public stage_task<Kind> {
     std::coroutine_handle<> advance(worker_handle worker) override {
         iteration& it = iteration_.value;
         D* result = nullptr;
-        std::coroutine_handle<> next;
         for (state now = state_;;) {
             switch (now) {
                 case state::take:
@@ -58,7 +57,7 @@ class stage_worker final : public stage_task<Kind> {
                     stage_.take(input_, me_, it);
                     if (!input_.await_ready()) {
                         state_ = state::taken;
-                        if ((next = detail::suspend_in(input_, worker))) return next;
+                        if (const auto next = detail::suspend_in(input_, worker)) return next;
                     }
                     [[fallthrough]];
                 case state::taken:
@@ -69,7 +68,7 @@ class stage_worker final : public stage_task<Kind> {
                     stage_.begin_put(output_, result, stage_.output_for(it), it);
                     if (!output_.await_ready()) {
                         state_ = state::was_put;
-                        if ((next = detail::suspend_in(output_, worker))) return next;
+                        if (const auto next = detail::suspend_in(output_, worker)) return next;
                     }
                     [[fallthrough]];
                 case state::was_put:
@@ -79,7 +78,7 @@ class stage_worker final : public stage_task<Kind> {
                     result = resume_after_wait(it);
                     break;
                 case state::end:
-                    if ((next = end(worker))) return next;
+                    if (const auto next = end(worker)) return next;
                     [[fallthrough]];
                 case state::closed_input:
                     close();
@@ -89,7 +88,8 @@ class stage_worker final : public stage_task<Kind> {
                 now = state::put;
             } else if (it.next > worker_step::skip) {
                 now = state_ = state::waited;
-                if ((next = detail::suspend_in(waits_.begin(it, context_.value), worker))) return next;
+                if (const auto next = detail::suspend_in(waits_.begin(it, context_.value), worker))
+                    return next;
             } else {
                 now = it.next == worker_step::take ? state::take : state::end;
                 input_.drop();

@@ -196,6 +196,7 @@ TEST_CASE("each change is described in words") {
     CHECK(text({change_kind::capacity, "slow", 1}) == "slow: room for 1 item behind it instead of 2");
     CHECK(text({change_kind::concurrency, "slow", 1}) == "slow: 1 slot instead of 1");
     CHECK(text({change_kind::capacity, "", 16}) == "every queue: room for 16 items");
+    CHECK(text({change_kind::capacity, "", 1}) == "every queue: room for 1 item");
     CHECK(text({change_kind::batch_size, "slow", 8}) == "slow: batches of 8 instead of 1");
     CHECK(text({change_kind::completion_order, "slow"}) ==
           "slow: results as they are finished, instead of in order");
