@@ -140,7 +140,8 @@ WEIR_INLINE pipeline_settings with_change(pipeline_settings settings, const sett
 
 WEIR_INLINE std::string describe(const setting_change& change, const pipeline_settings& before) {
     const std::string now = units::fixed(change.value, 0);
-    const std::string_view s = now == "1" ? "" : "s";
+    const std::string_view s_instead = now == "1" ? " instead of " : "s instead of ";
+    const std::string room = detail::concat({"room for ", now, now == "1" ? " item" : " items"});
     const auto of_stage = [&change](std::initializer_list<std::string_view> what) {
         return detail::concat({change.stage, change.stage.empty() ? "" : ": ", detail::concat(what)});
     };
@@ -149,19 +150,17 @@ WEIR_INLINE std::string describe(const setting_change& change, const pipeline_se
         case change_kind::faster:
             return of_stage({units::fixed(100 * change.value, 0), " % less time"});
         case change_kind::concurrency:
-            return of_stage({now, " slot", s, " instead of ", std::to_string(stage().concurrency)});
+            return of_stage({now, " slot", s_instead, std::to_string(stage().concurrency)});
         case change_kind::capacity:
-            if (change.stage.empty()) return detail::concat({"every queue: room for ", now, " item", s});
-            return of_stage(
-                {"room for ", now, " item", s, " behind it instead of ", std::to_string(stage().capacity)});
+            if (change.stage.empty()) return "every queue: " + room;
+            return of_stage({room, " behind it instead of ", std::to_string(stage().capacity)});
         case change_kind::batch_size:
             return of_stage({"batches of ", now, " instead of ", std::to_string(stage().batch_size)});
         case change_kind::completion_order:
             return of_stage({"results as they are finished, instead of in order"});
         case change_kind::threads:
             detail::demand_pool(before, change.pool);
-            return detail::concat({now, " thread", s, " instead of ",
-                                   std::to_string(before.pools[change.pool]),
+            return detail::concat({now, " thread", s_instead, std::to_string(before.pools[change.pool]),
                                    detail::users_of(change.pool, before)});
         case change_kind::consumer:
             if (change.value <= 0) return "a consumer that takes no time";
