@@ -3,7 +3,6 @@
 #ifndef WEIR_STAGES_SLOT_LOOP_HPP
 #define WEIR_STAGES_SLOT_LOOP_HPP
 
-#include <weir/executor/executor.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/task/awaitable.hpp>
@@ -14,14 +13,14 @@
 #include <exception>    // for std::current_exception, std::exception_ptr
 #include <memory>       // for std::addressof, std::destroy_at, std::unique_ptr
 #include <new>          // for placement new
-#include <type_traits>  // for std::is_convertible_v, std::is_reference_v, std::is_void_v
+#include <type_traits>  // for std::is_reference_v, std::is_void_v
 #include <utility>      // for std::declval, std::exchange, std::forward, std::move
 
 namespace weir::detail {
 
 using worker_handle = detached_task<void>::handle;
 
-// The base of the awaiters of waits that are rare, or that depend on a function of the user.
+// The base of the awaiters of rare waits, and of waits for what a function of the user returns.
 class any_awaiter {
   public:
     // Calls `await_suspend`. Returns the coroutine to resume next (if there is none, a no-op coroutine), or
