@@ -53,7 +53,8 @@ class stage_worker final : public stage_task<Kind> {
         for (state now = state_;;) {
             switch (now) {
                 case state::take:
-                    begin_iteration();
+                    iteration_.emplace();
+                    it.context = &context_.value;
                     stage_.take(input_, me_, it);
                     if (!input_.await_ready()) {
                         state_ = state::taken;
@@ -99,11 +100,6 @@ class stage_worker final : public stage_task<Kind> {
     }
 
   private:
-    WEIR_ALWAYS_INLINE void begin_iteration() noexcept {
-        iteration_.emplace();
-        iteration_.value.context = &context_.value;
-    }
-
     // The take has ended. `came`: with an item; false: the take failed, the input ended, or the slot was
     // recalled.
     WEIR_ALWAYS_INLINE D* taken(iteration& it, bool came) noexcept {
@@ -246,9 +242,13 @@ class stage_worker final : public stage_task<Kind> {
                 return continue_rarely(phase::result, it);
             case worker_step::hold_timer:
                 return next_iteration(it);
-            default:
-                return nullptr;
+            case worker_step::take:
+            case worker_step::end:
+            case worker_step::skip:
+            case worker_step::service:
+                break;
         }
+        return nullptr;
     }
     WEIR_NOINLINE std::coroutine_handle<> end(worker_handle worker) {
         stage_.release_resources(context_.value);
