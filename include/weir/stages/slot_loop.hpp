@@ -28,7 +28,6 @@ class any_awaiter {
     virtual std::coroutine_handle<> suspend(worker_handle worker) = 0;
 
   protected:
-    any_awaiter() noexcept = default;
     ~any_awaiter() = default;
 };
 
@@ -194,8 +193,8 @@ class my_env {
     coroutine_env* env_ = nullptr;
 };
 
-// Awaiter that runs a machine until it has to wait. Resumes where the wait ends; at once if the machine has
-// ended.
+// Awaiter that runs a machine until the machine has to wait. Resumes the coroutine where the wait ends, or at
+// once if the machine has ended.
 class machine_awaiter {
   public:
     explicit machine_awaiter(slot_machine& machine) noexcept : machine_(machine) {}
