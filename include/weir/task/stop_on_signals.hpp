@@ -18,6 +18,7 @@
 #include <stdexcept>         // for std::invalid_argument
 #include <string>            // for std::to_string
 #include <system_error>      // for std::system_error
+#include <utility>           // for std::exchange
 #include <vector>            // for std::vector
 
 namespace weir {
@@ -33,21 +34,22 @@ class signal_request {
 
   private:
     friend class signal_watch;
-    // Whether this signal would request the stop.
     bool has(int number) const noexcept {
         for (const int each : numbers_) {
-            if (each == number) return !is_served_;
+            if (each == number) return true;
         }
         return false;
     }
 
     std::vector<int> numbers_;
-    bool is_served_ = false;
     std::uint64_t serial_ = 0;
+    // The list of the requests that wait for a signal. `at_`: the pointer to this request; null: the request
+    // has not been added, or is served.
     signal_request* next_ = nullptr;
+    signal_request** at_ = nullptr;
 };
 
-// All requests of the process. A signal is caught while a request that names the signal waits for it.
+// All requests of the process that wait. A signal is caught while a request that names the signal waits.
 class signal_watch {
   public:
     static void add(signal_request& to) {
@@ -68,24 +70,23 @@ class signal_watch {
                                         "SIGTERM and the like");
         }
         to.serial_ = ++me.serial_;
-        to.next_ = me.first_;
-        me.first_ = &to;
-        tell_signal_thread(signals_once, 0);
+        me.link(to);
+        bool is_new = false;
+        for (const int number : to.numbers_) is_new = !std::exchange(me.is_accepted_[number], true) || is_new;
+        if (is_new) tell_signal_thread(signals_once, 0);
     }
 
     static void remove(signal_request& request) noexcept {
         signal_watch& me = *only;
         const std::lock_guard guard(me.lock_);
-        signal_request** at = &me.first_;
-        while (*at != nullptr && *at != &request) at = &(*at)->next_;
-        if (*at == nullptr) return;
-        *at = request.next_;
+        if (request.at_ == nullptr || request.serial_ <= me.forgotten_) return;
+        unlink(request);
         me.release(request);
     }
 
   private:
-    // Called on the thread for signals. `number` 0: a request was added. No lock is held during
-    // `request_stop`.
+    // Called on the thread for signals. `number` 0: a request has named a signal for the first time. No lock
+    // is held during `request_stop`.
     static void tell(int number) noexcept {
         if (number == 0) return only->accept_all();
         bool any = false;
@@ -106,14 +107,27 @@ class signal_watch {
         const std::lock_guard guard(lock_);
         for (signal_request* each = first_; each != nullptr; each = each->next_) {
             if (!each->has(number) || each->serial_ > last) continue;
-            each->is_served_ = true;
+            unlink(*each);
             release(*each);
             return each->stop;
         }
         return std::nullopt;
     }
 
-    // Under the lock, as `is_named`. Restores the handlers of signals that no other waiting request names.
+    // The following functions are called under the lock.
+    void link(signal_request& r) noexcept {
+        r.next_ = first_;
+        r.at_ = &first_;
+        if (first_ != nullptr) first_->at_ = &r.next_;
+        first_ = &r;
+    }
+    static void unlink(signal_request& r) noexcept {
+        *r.at_ = r.next_;
+        if (r.next_ != nullptr) r.next_->at_ = r.at_;
+        r.at_ = nullptr;
+    }
+
+    // Restores the handlers of signals that no other waiting request names.
     void release(const signal_request& request) noexcept {
         for (const int number : request.numbers_) {
             if (number > 0 && number < end_of_signals && !is_named(number))
@@ -129,8 +143,8 @@ class signal_watch {
 
     void accept_all() noexcept {
         const std::lock_guard guard(lock_);
-        for (const signal_request* each = first_; each != nullptr; each = each->next_) {
-            for (const int number : each->numbers_) accept_signal(number);
+        for (int number = 0; number < end_of_signals; ++number) {
+            if (is_accepted_[number]) accept_signal(number);
         }
     }
 
@@ -139,6 +153,8 @@ class signal_watch {
     void forget_all() noexcept {
         lock_.unlock();
         first_ = nullptr;
+        forgotten_ = serial_;
+        for (bool& each : is_accepted_) each = false;
         if (begun_) forget_signals(signals_once);
         begun_ = false;
     }
@@ -148,7 +164,9 @@ class signal_watch {
 
     spin_lock lock_;
     signal_request* first_ = nullptr;
-    std::uint64_t serial_ = 0;  // of the latest request
+    std::uint64_t serial_ = 0;     // of the latest request
+    std::uint64_t forgotten_ = 0;  // in a forked child: of the latest request of the parent
+    bool is_accepted_[end_of_signals]{};  // the thread accepts the signal, or was told to
     bool begun_ = false;
 };
 

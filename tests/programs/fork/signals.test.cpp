@@ -17,9 +17,12 @@
 #include <atomic>
 #include <csignal>
 #include <cstddef>
+#include <initializer_list>
+#include <optional>
 #include <ranges>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 namespace {
 
@@ -133,6 +136,26 @@ TEST_CASE("in a forked process signals are handled as before, and may be taken a
     const int status = anew.status();
     CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 42));
     CHECK_FALSE(interrupted.stop_requested());
+}
+
+TEST_CASE("in a forked process the parent's objects may go, and the child's own objects stay") {
+    std::optional<weir::stop_on_signals> first(std::in_place, std::initializer_list<int>{SIGINT});
+    std::optional<weir::stop_on_signals> second(std::in_place, std::initializer_list<int>{SIGINT});
+    const child it([&](auto tell) {
+        const weir::stop_on_signals own({SIGINT});
+        second.reset();
+        first.reset();
+        weir::detail::parker stopped;
+        const weir::stop_callback hears(weir::stop_token(own), [&] { stopped.set(); });
+        tell('b');
+        stopped.wait();
+        return 42;
+    });
+    CHECK(it.next() == 'b');
+    it.interrupt();
+    const int status = it.status();
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 42));
+    CHECK_FALSE(first->stop_requested());
 }
 
 TEST_CASE("in a forked process a signal that the parent catches is handled as before that") {

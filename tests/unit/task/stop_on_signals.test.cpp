@@ -12,7 +12,10 @@
 #include <atomic>
 #include <concepts>
 #include <csignal>
+#include <cstddef>
+#include <deque>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <ranges>
 #include <stdexcept>
@@ -156,6 +159,24 @@ TEST_CASE("a signal requests the stop of each object that names it, and of no ot
     third_stop.wait();
     CHECK(is_handled_by_the_program(one_signal));
     CHECK(is_handled_by_the_program(other_signal));
+}
+
+TEST_CASE("many objects wait for one signal, and are destroyed in any order") {
+    constexpr std::size_t n = 20'000;  // took minutes when each cost as much as all before it
+    const own_handler program(one_signal);
+    std::deque<stop_on_signals> all;
+    for (std::size_t i = 0; i < n; ++i) all.emplace_back(std::initializer_list<int>{one_signal});
+    told first_stop(all.front());
+    told last_stop(all.back());
+    raise(one_signal);
+    first_stop.wait();
+    last_stop.wait();
+    std::size_t told_of_it = 0;
+    for (const stop_on_signals& each : all) told_of_it += each.stop_requested() ? 1U : 0U;
+    CHECK(told_of_it == n);
+    for (std::size_t i = 0; i < n; ++i) all.emplace_back(std::initializer_list<int>{one_signal});
+    while (!all.empty()) all.size() % 2 == 0 ? all.pop_front() : all.pop_back();
+    CHECK(is_handled_by_the_program(one_signal));
 }
 
 TEST_CASE("a stop callback may destroy the stop_on_signals object, and make another") {
