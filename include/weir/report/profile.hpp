@@ -165,7 +165,7 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
                                 std::make_unique<profile_trials>(state));
         pipeline<Row>::attach(std::move(whole), core);
         core.start();
-        detail::block_until(state.done, ex);
+        core.drive_loops_in([&] { detail::block_until(state.done, ex); });
         core.stop();
         core.throw_failure();
         if (state.error) std::rethrow_exception(state.error);

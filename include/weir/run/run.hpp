@@ -92,7 +92,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     }
 
     /// Takes the next item, for a thread, which blocks while there is none. If the run's executor has no
-    /// threads of its own (virtual time), the calling thread runs the coroutines meanwhile.
+    /// threads of its own (virtual time), the calling thread runs the coroutines meanwhile. It also runs stages
+    /// whose `stage_options::executor` is a loop of this thread.
     /// \returns an item; nothing at the end of the stream.
     [[nodiscard]] std::optional<value_type> get() {
         while (true) {
@@ -198,7 +199,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         detail::consumer_sampler* const times = core().consumer();
         if (times != nullptr) times->called();
         std::optional<T> first = fetched_before();
-        get_result<T> got = first ? get_result<T>(*std::move(first)) : out_->blocking_get(max_wait);
+        const auto wait = [&] { return out_->blocking_get(max_wait); };
+        get_result<T> got = first ? get_result<T>(*std::move(first)) : core().drive_loops_in(wait);
         if (times != nullptr) times->returned(got && !item_traits::is_mark(*got));
         return got;
     }

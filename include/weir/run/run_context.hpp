@@ -83,6 +83,15 @@ class run_context : public detached_task_owner {
     // The executor for a stage. Called once for each stage, in the order in which items pass.
     executor& executor_of(const stage_options& options);
 
+    // Calls `wait`, which blocks this thread. Meanwhile the thread also runs stages whose executors have no
+    // threads of their own, if these executors run on this thread.
+    template <class Wait>
+    auto drive_loops_in(Wait wait) const {
+        if (loops_.empty()) return wait();
+        const also_driven stages(&loops_);
+        return wait();
+    }
+
     // True in a forked child of the process that has the run's threads. Nothing of the run may be used there:
     // coroutines may be at any instruction, and locks may be held.
     bool orphaned() const noexcept { return !born_.is_here() && has_lost_threads(); }
@@ -228,6 +237,7 @@ class run_context : public detached_task_owner {
     const process_of_origin born_;
     executor_use executor_;
     std::vector<executor_use> others_;  // the executors of stages that have one of their own
+    std::vector<executor*> loops_;      // those of `others_` without threads of their own, each once
     std::optional<priority_lanes> lanes_;
     std::optional<run_budget> budget_;
     std::uint64_t first_epoch_ = 0;

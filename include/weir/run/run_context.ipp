@@ -7,6 +7,7 @@
 
 #include <weir/platform/config.hpp>
 
+#include <algorithm>  // for std::find
 #include <stdexcept>  // for std::invalid_argument
 #include <utility>    // for std::move
 
@@ -34,6 +35,10 @@ WEIR_INLINE executor& run_context::executor_of(const stage_options& options) {
     if (options.executor != nullptr && !executor_->traits().exclusive) {
         check_threads_of(*options.executor);
         others_.emplace_back(options.executor, executor_user::run);
+        const bool is_loop = !options.executor->traits().has_threads && options.executor != &*executor_;
+        if (is_loop && std::find(loops_.begin(), loops_.end(), options.executor) == loops_.end()) {
+            loops_.push_back(options.executor);
+        }
         return *options.executor;
     }
     return lanes_ ? lanes_->add() : *executor_;

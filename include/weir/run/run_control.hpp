@@ -227,7 +227,7 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
     /// (virtual time), the calling thread runs the coroutines meanwhile.
     run_result wait() {
         core().refuse_within_run();
-        static_cast<void>(end_->blocking_get());
+        static_cast<void>(core().drive_loops_in([this] { return end_->blocking_get(); }));
         return result();
     }
 

@@ -181,7 +181,7 @@ WEIR_INLINE void run_core<Policy>::join() {
     const stop_callback when_over(nothing_left_.get_token(), [&done]() noexcept { done.set(); });
     while (!done.is_set()) {
         try {
-            detail::block_until(done, this->main_executor());
+            this->drive_loops_in([&] { detail::block_until(done, this->main_executor()); });
         } catch (const deadlock_error&) {
             // Virtual time: no coroutine can continue, as when a stage's function waits for an event that
             // never comes. Destroys the frame of one worker that has not ended. This ends the waits of the

@@ -38,7 +38,9 @@ struct stage_options {
     std::size_t concurrency = 1;
 
     /// The executor of the stage; null: the run's executor. Use a `blocking_pool` for a function that blocks.
-    /// Not used on virtual time. Outlives the run.
+    /// Not used on virtual time. Outlives the run. The stage may be on a loop that one thread runs (a
+    /// `run_loop`, a game's loop): that thread also runs the loop while it blocks for an item or the end of
+    /// the run.
     weir::executor* executor = nullptr;
 
     /// `output_order::input` keeps the order of the items. A result that is finished before an earlier item's

@@ -4,8 +4,12 @@
 #define WEIR_TASK_DETACHED_TASK_HPP
 
 #include <weir/executor/executor.hpp>
+#include <weir/measure/clock.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
+#include <weir/platform/platform.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/platform/transfer.hpp>
 #include <weir/task/awaitable.hpp>
@@ -13,12 +17,14 @@
 #include <weir/task/slot_accounting.hpp>
 #include <weir/task/stop_token.hpp>
 
+#include <chrono>       // for std::chrono::milliseconds
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::nullptr_t
 #include <exception>    // for std::current_exception
 #include <memory>       // for std::addressof
 #include <type_traits>  // for std::is_void_v
 #include <utility>      // for std::exchange
+#include <vector>       // for std::vector
 
 namespace weir::detail {
 
@@ -177,11 +183,56 @@ class inline_start {
     }
 };
 
+// Executors without threads of their own, on which a thread waits for work beside the executor that its
+// blocking calls name: those of the stages of a run. While the object exists, blocking calls of its thread
+// run coroutines of these executors, too, if they run on this thread.
+class also_driven {
+  public:
+    // `all`, or null: none. Outlives the object.
+    explicit also_driven(const std::vector<executor*>* all) noexcept : before_(std::exchange(here(), all)) {}
+    also_driven(const also_driven&) = delete;
+    also_driven& operator=(const also_driven&) = delete;
+    ~also_driven() { here() = before_; }
+
+    // Lets each of the executors, and `ex` if that has no threads of its own, run a turn, until `done` is
+    // set, or until the `limit` by the clock of `ex`. Coroutines that block in such a turn drive none of
+    // them. False: none runs on this thread.
+    static bool turn(parker& done, executor* ex, time_point limit) {
+        const std::vector<executor*>* const all = here();
+        if (all == nullptr) return false;
+        const also_driven none(nullptr);
+        thread_place::leave_here();  // a loop of Asio may run on a thread of a pool, too
+        executor* const loop = ex != nullptr && !ex->traits().has_threads ? ex : nullptr;
+        const bool is_only_one = all->size() == 1 && loop == nullptr;
+        duration longest = is_only_one ? (duration::max)() : std::chrono::milliseconds(1);
+        if (limit != (time_point::max)()) {
+            const time_point now = ex != nullptr ? ex->now() : all->front()->now();
+            longest = smaller(longest, larger(limit - now, duration(0)));
+        }
+        const auto run = [&](executor& e) { return e.drive(done, weir::saturating_add(e.now(), longest)); };
+        bool any = loop != nullptr && run(*loop);
+        for (executor* const each : *all) any = run(*each) || any;
+        return any;
+    }
+
+  private:
+    // Not inlined: see `current_executor`.
+    WEIR_NOINLINE static const std::vector<executor*>*& here() noexcept {
+        struct per_thread {
+            const std::vector<executor*>* all = nullptr;
+        };
+        return standard_platform::of_thread<per_thread>().all;
+    }
+
+    const std::vector<executor*>* const before_;
+};
+
 // Called repeatedly by a thread that waits until work on `ex` (null: the executor is unknown) sets `done`, or
 // until `limit`. Runs coroutines of `ex`, if `ex` runs on this thread. If not, runs those of the executor
 // whose coroutine called this function; but not if that executor is exclusive, as virtual time is, because it
-// would report the wait for other work as a deadlock. False: nothing was run, and the caller should sleep.
+// would report the wait for other work as a deadlock. For `also_driven` see there. False: nothing was run, and the caller should sleep.
 inline bool help_until(parker& done, executor* ex, time_point limit) {
+    if (also_driven::turn(done, ex, limit)) return true;
     if (ex != nullptr && ex->drive(done, limit)) return true;
     executor* const here = current_executor();
     return here != nullptr && here != ex && !here->traits().exclusive && here->drive(done, limit);

@@ -164,8 +164,8 @@ class signal_watch {
 
     spin_lock lock_;
     signal_request* first_ = nullptr;
-    std::uint64_t serial_ = 0;     // of the latest request
-    std::uint64_t forgotten_ = 0;  // in a forked child: of the latest request of the parent
+    std::uint64_t serial_ = 0;            // of the latest request
+    std::uint64_t forgotten_ = 0;         // in a forked child: of the latest request of the parent
     bool is_accepted_[end_of_signals]{};  // the thread accepts the signal, or was told to
     bool begun_ = false;
 };

@@ -90,6 +90,22 @@ TEST_CASE("with no threads of its own, whoever waits runs the context") {
     goes_on.join();
 }
 
+TEST_CASE("with no threads of its own, whoever waits for a run runs the stages that are on the context") {
+    lib::io_context context;
+    io_executor io(context, 0);
+    thread_pool pool(2);
+    const auto slow = [](int n) -> task<int> {
+        co_await weir::sleep_for(1us);
+        co_return n + 1;
+    };
+    const auto pipeline = weir::source({1, 2, 3}) | weir::pipe(slow, {.concurrency = 2, .executor = &io});
+    auto run = (pipeline | weir::sink()).start(pool);
+    CHECK(items::take_all(run).size() == 3);
+    CHECK((pipeline | weir::for_each([](int) {})).start(pool).wait().items == 3);
+    auto left = (pipeline | weir::sink()).start(pool);
+    CHECK(left.get().has_value());
+}
+
 TEST_CASE("a look takes what is ready, and doesn't wait") {
     lib::io_context io;
     io_executor on_io(io, 0);

@@ -886,6 +886,82 @@ TEST_CASE("a wait for the own run throws at each depth of a stage, on each execu
     on_all(weir::unmeasured());
 }
 
+TEST_CASE("a thread that waits for a run also runs the stages that are on loops of this thread") {
+    const auto check = [](auto policy, weir::executor& main, weir::executor& first, weir::executor& second) {
+        const auto here = std::this_thread::get_id();
+        int elsewhere = 0;
+        const auto on = [&](weir::executor& loop) {
+            return weir::pipe(
+                [&elsewhere, here](int n) {
+                    elsewhere += std::this_thread::get_id() == here ? 0 : 1;
+                    return n + 1;
+                },
+                {.executor = &loop});
+        };
+        const auto start = [&](auto pipeline) { return pipeline.template start<decltype(policy)>(main); };
+        const auto some = weir::source({1, 2, 3}) | on(first) | on(second) | on(first);
+        const auto endless = weir::source(std::views::iota(0)) | on(first) | on(second) | weir::sink();
+        CHECK(take_all(start(some | weir::sink())) == ints{4, 5, 6});
+        CHECK(start(some | weir::sink()).drain().items == 3);
+        CHECK(start(some | weir::for_each([](int) {})).wait().items == 3);
+        auto timed = start(endless);
+        CHECK(*timed.get(1h) == 2);
+        timed.stop();
+        CHECK(timed.outcome() == weir::run_outcome::stopped);
+        auto left = start(endless);
+        CHECK(left.get() == 2);
+        CHECK(elsewhere == 0);
+    };
+    const auto on_all = [&check](auto policy) {
+        weir::thread_pool pool(2);
+        weir::blocking_pool files(1);
+        weir::run_loop one;
+        weir::run_loop two;
+        own_loop own;
+        check(policy, pool, one, one);
+        check(policy, pool, one, two);
+        check(policy, pool, own, two);
+        check(policy, files, one, own);
+        check(policy, one, two, two);
+        check(policy, one, two, own);
+    };
+    on_all(weir::measured());
+    on_all(weir::unmeasured());
+}
+
+TEST_CASE("a thread that waits for a run leaves a loop of another thread to that thread") {
+    weir::thread_pool pool(1);
+    weir::channel<weir::run_loop*> known(1);
+    weir::detail::parker over;
+    std::thread other([&] {
+        weir::run_loop loop;
+        CHECK(known.blocking_put(&loop) == channel_status::success);
+        while (!over.is_set()) static_cast<void>(loop.drive(over, time_point::max()));
+    });
+    const auto there = other.get_id();
+    const auto is_there = [there](int) { return std::this_thread::get_id() == there; };
+    {
+        const auto pipeline = weir::source({1, 2, 3}) |
+                              weir::pipe(is_there, {.executor = *known.blocking_get()}) | weir::sink();
+        CHECK(take_all(pipeline.start(pool)) == std::vector<bool>{true, true, true});
+    }
+    over.set();
+    other.join();
+}
+
+TEST_CASE(
+    "a coroutine that waits for a run on a pool's thread leaves its place, and runs loops of any thread") {
+    weir::thread_pool pool(1);
+    own_loop loop;
+    const auto waits = [&]() -> task<ints> {
+        auto run = (weir::source({1, 2, 3}) | weir::pipe([](int n) { return n; }, {.executor = &loop}) |
+                    weir::pipe([](int n) { return n; }) | weir::sink())
+                       .start(pool);
+        co_return take_all(run);
+    };
+    CHECK(weir::sync_wait(pool, waits()) == ints{1, 2, 3});
+}
+
 TEST_CASE("a task of a group that is none of a stage's may wait for the run of the stage that starts it") {
     const auto check = [](auto policy, weir::executor& executor) {
         weir::run<int, decltype(policy)>* own = nullptr;
