@@ -92,8 +92,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     }
 
     /// Takes the next item, for a thread, which blocks while there is none. If the run's executor has no
-    /// threads of its own (virtual time), the calling thread runs the coroutines meanwhile. It also runs stages
-    /// whose `stage_options::executor` is a loop of this thread.
+    /// threads of its own (virtual time), the calling thread runs the coroutines meanwhile. The thread also
+    /// runs stages whose `stage_options::executor` is a loop of this thread.
     /// \returns an item; nothing at the end of the stream.
     [[nodiscard]] std::optional<value_type> get() {
         while (true) {
