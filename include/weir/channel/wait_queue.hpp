@@ -28,7 +28,9 @@ enum class admission : std::uint8_t { wait, go, refused };
 // without the change. The rule is used only under the lock of the queue. `update` changes the rule, then asks
 // the rule again for each waiting coroutine, first come, first served, and wakes those that are admitted or
 // refused. If an admission changes the rule, `update` repeats this for those that still wait, until it has
-// admitted and refused nobody.
+// admitted and refused nobody. If most changes answer nobody, the rule can have a function
+//     bool may_answer() const noexcept;
+// `update` asks for no further coroutine while it returns false.
 template <class Rule>
 class wait_queue final : public wait_site {
   public:
@@ -59,6 +61,11 @@ class wait_queue final : public wait_site {
         waiter* const woken = apply(change);
         if (woken == nullptr) return;
         detail::wake_others(me, [woken] { wake(woken); });
+    }
+    // Asks for all waiting coroutines, whatever `may_answer` of the rule returns.
+    void ask_all() noexcept {
+        const auto no_change = [](Rule&) {};
+        wake(apply(no_change, true));
     }
 
     template <class Function>
@@ -107,13 +114,21 @@ class wait_queue final : public wait_site {
         }
     }
 
+    bool may_answer() const noexcept {
+        if constexpr (requires { rule_.may_answer(); }) {
+            return rule_.may_answer();
+        } else {
+            return true;
+        }
+    }
+
     // Unlinks the waiters that are now admitted or refused. Returns them as a list.
-    waiter* unlink_answered() noexcept {
+    waiter* unlink_answered(bool asks_all) noexcept {
         waiter* woken = nullptr;
         waiter** end = &woken;
         while (true) {
             waiter** const before = end;
-            for (waiter* w = line_.front(); w != nullptr;) {
+            for (waiter* w = line_.front(); w != nullptr && (asks_all || may_answer());) {
                 waiter* const next = w->next;
                 w->answer = rule_.ask(w->request);
                 if (w->answer != admission::wait) {
@@ -128,10 +143,10 @@ class wait_queue final : public wait_site {
         }
     }
 
-    waiter* apply(auto& change) noexcept {
+    waiter* apply(auto& change, bool asks_all = false) noexcept {
         const std::lock_guard guard(lock_);
         change(rule_);
-        return unlink_answered();
+        return unlink_answered(asks_all);
     }
     static void wake(waiter* woken) noexcept {
         while (woken != nullptr) {

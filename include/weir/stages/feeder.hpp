@@ -149,7 +149,7 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     // ---- called by the task of `fetch`
     bool take_pending() noexcept {
         if (take_own()) return true;
-        return is_added_ = all_->take_from_others(own_.address(), number_);
+        return is_added_ = all_->take_from_others(*this, own_.address(), number_);
     }
     // An item came from the queue before the stage. If the shared deque has older items, takes the oldest of
     // them instead, and the item of the queue becomes pending.
@@ -235,9 +235,7 @@ class running_traversal : public Base {
         all_.end(me);
         this->in_->cancel();
     }
-    void recall_idle() noexcept {
-        all_.update([](traversal_rule&) {});
-    }
+    void recall_idle() noexcept { all_.recall_idle(); }
 
   private:
     std::optional<added_stats> added() const override { return all_.stats(); }

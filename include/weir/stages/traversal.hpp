@@ -9,6 +9,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/stages/pending_items.hpp>
 #include <weir/stages/traversal_rule.hpp>
 
 #include <cstddef>    // for std::size_t
@@ -27,60 +28,44 @@ class traversal {
   public:
     traversal(const item_type& type, const std::string& stage, bool first_found_first,
               std::size_t max_waiting) noexcept
-        : shared_(type), first_found_first_(first_found_first), stage_(stage), max_waiting_(max_waiting),
-          slots_(traversal_rule(idle_, first_found_first ? &shared_ : nullptr),
-                 "for an item that another slot adds") {}
+        : items_(max_waiting), shared_(type), first_found_first_(first_found_first), stage_(stage),
+          slots_(traversal_rule(idle_, items_), "for an item that another slot adds") {}
 
     // Adds an item to the pending items of `to`, or to the shared deque. If `add` throws, the caller keeps
     // the item: std::length_error if too many items are pending, else as `pending_items::push`.
     void add(traversal_slot& to, void* item) {
+        const std::size_t now = (first_found_first_ ? shared_ : to.pending).push(item, items_);
+        if (now == 0) throw_too_many();
         // relaxed, here and below: counters, which order no other data
-        const std::size_t before = waiting_.fetch_add(1, std::memory_order_relaxed);
-        if (before >= max_waiting_) {
-            waiting_.fetch_sub(1, std::memory_order_relaxed);
-            throw_too_many();
-        }
-        try {
-            (first_found_first_ ? shared_ : to.pending).push(item);
-        } catch (...) {
-            waiting_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as above
-            throw;
-        }
         std::size_t most = most_waiting_.load(std::memory_order_relaxed);
-        while (before >= most &&
-               !most_waiting_.compare_exchange_weak(most, before + 1, std::memory_order_relaxed)) {
+        while (now > most && !most_waiting_.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
         }
-        // relaxed: push() has held the lock of the deque. A slot that found the deque empty under this lock,
-        // in become_idle(), had counted itself in `idle_` before, so this load sees the count.
-        if (idle_.load(std::memory_order_relaxed) != 0) {
-            slots_.update([](traversal_rule& rule) { rule.wake_one(); });
+        // seq_cst, as in push(); pairs with traversal_rule::become_idle(): this thread sees the idle slot, or
+        // that slot sees the pending item
+        if (idle_.load(std::memory_order_seq_cst) != 0) {
+            slots_.update([&to](traversal_rule& rule) { rule.wake_one(to); });
         }
     }
 
     // Takes the oldest item of the shared deque if `first_found_first_`, else the newest item of this slot.
     // Returns false if there is none in that deque.
     WEIR_ALWAYS_INLINE bool take_own(traversal_slot& me, void* into, std::uint64_t& number) noexcept {
-        const bool took = first_found_first_ ? shared_.take_oldest(into, taken_, number)
-                                             : me.pending.take_newest(into, taken_, number);
-        if (took) waiting_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in add()
-        return took;
+        return first_found_first_ ? shared_.take_oldest(into, items_, number)
+                                  : me.pending.take_newest(into, items_, number);
     }
-    bool take_from_others(void* into, std::uint64_t& number) noexcept {
-        if (first_found_first_) return false;
-        const bool took = slots_.read([&](const traversal_rule& rule) {
-            traversal_slot* each = rule.first();
-            while (each != nullptr && !each->pending.take_oldest(into, taken_, number)) each = each->next;
-            return each != nullptr;
-        });
-        if (took) waiting_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in add()
+    bool take_from_others(traversal_slot& me, void* into, std::uint64_t& number) noexcept {
+        // relaxed: a hint; a slot that becomes idle looks again
+        if (first_found_first_ || items_.pending.load(std::memory_order_relaxed) == 0) return false;
+        bool took = false;
+        slots_.update([&](traversal_rule& rule) { took = rule.take_from_others(me, into, items_, number); });
         return took;
     }
     // Numbers an item of the queue before the stage. Returns true if the shared deque has older items:
     // `item` is then pending, and the oldest one was moved into `into` and has `number`.
     bool exchange(void* item, void* into, std::uint64_t& number) {
         came_.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in add()
-        if (first_found_first_) return shared_.exchange_oldest(item, into, taken_, number);
-        number = pending_items::next_of(taken_);
+        if (first_found_first_) return shared_.exchange_oldest(item, into, items_, number);
+        number = items_.next_number();
         return false;
     }
 
@@ -89,6 +74,8 @@ class traversal {
     void update(Change change) noexcept {
         slots_.update(change);
     }
+    // Wakes the waiting slots that are `recalled`.
+    void recall_idle() noexcept { slots_.ask_all(); }
     idle_step become_idle(traversal_slot& me) noexcept {
         idle_step next = idle_step::end;
         slots_.update([&](traversal_rule& rule) { next = rule.become_idle(me); });
@@ -105,23 +92,20 @@ class traversal {
         has_ended_.store(true, std::memory_order_relaxed);  // a hint; the rule has the same flag, with a lock
         traversal_slot* me = nullptr;
         slots_.update([&](traversal_rule& rule) {
-            me = rule.first();
-            while (me != nullptr && me->worker_slot != &ended) me = me->next;
+            me = rule.slot_of(ended);
             rule.end(me);
         });
-        const std::size_t n = (me != nullptr ? me->pending.clear() : 0) + shared_.clear();
-        // relaxed: as in add()
-        waiting_.fetch_sub(n, std::memory_order_relaxed);
-        discarded_.fetch_add(n, std::memory_order_relaxed);
+        const std::size_t n = (me != nullptr ? me->pending.clear(items_) : 0) + shared_.clear(items_);
+        discarded_.fetch_add(n, std::memory_order_relaxed);  // relaxed: as in add()
     }
     // While slots work, the figures may be wrong by the number of items that are being added or taken.
     added_stats stats() const noexcept {
         added_stats s;
         // relaxed: as in add()
-        s.num_waiting = waiting_.load(std::memory_order_relaxed);
+        s.num_waiting = items_.pending.load(std::memory_order_relaxed);
         s.most_waiting = most_waiting_.load(std::memory_order_relaxed);
         s.num_discarded = discarded_.load(std::memory_order_relaxed);
-        const std::uint64_t begun = taken_.load(std::memory_order_relaxed);
+        const std::uint64_t begun = items_.taken.load(std::memory_order_relaxed);
         const std::uint64_t all = begun + s.num_waiting + s.num_discarded;
         const std::uint64_t came = came_.load(std::memory_order_relaxed);
         s.num_added = all > came ? all - came : 0;
@@ -131,22 +115,20 @@ class traversal {
 
   private:
     [[noreturn]] WEIR_NOINLINE void throw_too_many() const {
-        throw std::length_error("weir: stage '" + stage_ + "' has " + std::to_string(max_waiting_) +
+        throw std::length_error("weir: stage '" + stage_ + "' has " + std::to_string(items_.limit) +
                                 " items that its function added and that no slot has begun, and "
                                 ".max_waiting allows no more: give it more, or add fewer at a time");
     }
 
-    pending_items::counter taken_{0};
+    item_counts items_;
     count idle_{0};
-    count waiting_{0};
     count most_waiting_{0};
     count discarded_{0};
-    pending_items::counter came_{0};  // items that came from the queue
+    standard_platform::atomic<std::uint64_t> came_{0};  // items that came from the queue
     standard_platform::atomic<bool> has_ended_{false};
     pending_items shared_;
     const bool first_found_first_;
     const std::string& stage_;
-    const std::size_t max_waiting_;
     wait_queue<traversal_rule> slots_;
 };
 

@@ -1,4 +1,4 @@
-// weir stages, internal: the pending items of a traversal, and the rule by which its idle slots wait
+// weir stages, internal: the rule by which the idle slots of a traversal wait
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_TRAVERSAL_RULE_HPP
 #define WEIR_STAGES_TRAVERSAL_RULE_HPP
@@ -6,100 +6,14 @@
 #include <weir/channel/item_storage.hpp>
 #include <weir/channel/wait_queue.hpp>
 #include <weir/measure/slot.hpp>
-#include <weir/platform/numbers.hpp>
-#include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
+#include <weir/stages/pending_items.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
-#include <mutex>    // for std::lock_guard
+#include <utility>  // for std::exchange
 
 namespace weir::detail {
-
-// A deque of pending items: of one slot (worker), or, with `traverse_order::as_found`, of all slots. A slot
-// takes the newest item of its own deque, as depth-first search does. A slot whose deque is empty takes the
-// oldest item of another slot, usually the root of the largest subtree. (Source: Blumofe and Leiserson,
-// Scheduling Multithreaded Computations by Work Stealing, JACM 1999.) From a shared deque, slots take the
-// oldest item.
-class pending_items {
-  public:
-    using counter = standard_platform::atomic<std::uint64_t>;
-
-    explicit pending_items(const item_type& type) noexcept : type_(type), items_(type) {}
-    pending_items(const pending_items&) = delete;
-    pending_items& operator=(const pending_items&) = delete;
-    ~pending_items() { destroy_items(items_, type_, first_, last_); }
-
-    // Moves the item in. The item is unchanged if `push` throws, std::bad_alloc or memory_shortage.
-    void push(void* item) {
-        const std::lock_guard guard(lock_);
-        if (size() == items_.places()) grow();
-        type_.move(item, items_[last_++]);
-    }
-
-    // Moves an item into the uninitialised memory `into`, and sets its number from `taken`, which counts all
-    // items that slots of the stage have taken. Returns false if the deque is empty.
-    bool take_newest(void* into, counter& taken, std::uint64_t& number) noexcept {
-        const std::lock_guard guard(lock_);
-        if (size() == 0) return false;
-        items_.take(--last_, into);
-        number = next_of(taken);
-        return true;
-    }
-    bool take_oldest(void* into, counter& taken, std::uint64_t& number) noexcept {
-        const std::lock_guard guard(lock_);
-        if (size() == 0) return false;
-        items_.take(first_++, into);
-        number = next_of(taken);
-        return true;
-    }
-    // Moves the oldest item into `into`, and `item` to the end of the deque. Returns false if the deque is
-    // empty: `item` then stays where it is, and gets the number. Throws as `push` does.
-    bool exchange_oldest(void* item, void* into, counter& taken, std::uint64_t& number) {
-        const std::lock_guard guard(lock_);
-        if (size() == 0) {
-            number = next_of(taken);
-            return false;
-        }
-        if (size() == items_.places()) grow();
-        type_.move(item, items_[last_++]);
-        items_.take(first_++, into);
-        number = next_of(taken);
-        return true;
-    }
-    // relaxed: gives each item a number of its own, and orders no data. With one shared deque, the lock of
-    // that deque makes the numbers follow the order of the items. With a deque for each slot, the order is
-    // free.
-    static std::uint64_t next_of(counter& taken) noexcept {
-        return taken.fetch_add(1, std::memory_order_relaxed);
-    }
-
-    bool empty() const noexcept {
-        const std::lock_guard guard(lock_);
-        return size() == 0;
-    }
-    // Destroys all items, and returns their number.
-    std::size_t clear() noexcept {
-        const std::lock_guard guard(lock_);
-        const std::size_t n = size();
-        for (; first_ != last_; ++first_) items_.destroy(first_);
-        return n;
-    }
-
-  private:
-    std::size_t size() const noexcept { return number_as<std::size_t>(last_ - first_); }
-    void grow() {
-        ring more(type_, larger<std::size_t>(items_.places() * 2, 8));
-        for (std::uint64_t i = first_; i != last_; ++i) items_.move(i, more);
-        items_.swap(more);
-    }
-
-    mutable spin_lock lock_;
-    const item_type& type_;
-    ring items_;
-    std::uint64_t first_ = 0;
-    std::uint64_t last_ = 0;
-};
 
 // A slot of a traversal, with its pending items: those that its function has added and that no slot has
 // taken. With a deque that all slots share, no slot has pending items of its own.
@@ -114,7 +28,9 @@ class traversal_slot {
     // The rest is guarded by the lock of the traversal's wait queue.
     bool is_present = false;  // in service: has begun, and is within the concurrency of the stage
     bool has_mark = false;    // has taken an end-of-epoch mark; puts it when all other slots are idle
+    bool is_listed = false;   // in the rule's ring of slots
     traversal_slot* next = nullptr;
+    traversal_slot* previous = nullptr;
 
     // For `wake_one`: ends the leader's wait for an item of the queue before the stage. If the slot does not
     // wait yet, its next wait ends at once. `clear_cancel` withdraws the request.
@@ -138,9 +54,9 @@ class traversal_rule {
     using ticket = traversal_slot*;
     using count = standard_platform::atomic<std::size_t>;
 
-    // `idle`: the number of idle slots, which `traversal::add` reads without the lock. `shared`: the deque of
-    // all slots, or null if each slot has its own.
-    traversal_rule(count& idle, const pending_items* shared) noexcept : idle_(&idle), shared_(shared) {}
+    // `idle`: the number of idle slots, which `traversal::add` reads without the lock. `items`: the deques
+    // change these counts without the lock.
+    traversal_rule(count& idle, const item_counts& items) noexcept : idle_(&idle), items_(&items) {}
 
     // Whether a waiting slot may go on. A slot with a mark goes on when all slots are idle and no item is
     // pending. Another slot goes on if the slot is `recalled`, if a wake-up is left, or if the slot can
@@ -167,16 +83,23 @@ class traversal_rule {
         return answer;
     }
 
+    // Whether a waiting slot may be able to go on, or is refused. Leaves out slots that are `recalled`:
+    // `recall_idle` asks for all slots.
+    bool may_answer() const noexcept {
+        if (has_ended_ || num_wakeups_ > 0 || may_lead()) return true;
+        return leader_ != nullptr && leader_->has_mark && all_idle() && nothing_pending();
+    }
+
     // The slot begins, or comes back into service.
     void enter(traversal_slot& s) noexcept {
         if (s.is_present) return;
         s.is_present = true;
         ++num_present_;
-        for (const traversal_slot* each = first_; each != nullptr; each = each->next) {
-            if (each == &s) return;
-        }
-        s.next = first_;
-        first_ = &s;
+        if (std::exchange(s.is_listed, true)) return;
+        if (any_ == nullptr) any_ = s.previous = &s;
+        s.next = any_;
+        s.previous = any_->previous;
+        s.previous->next = any_->previous = &s;
     }
     // The slot goes out of service: other slots take its pending items.
     void leave(traversal_slot& s) noexcept {
@@ -189,16 +112,18 @@ class traversal_rule {
         has_ended_ = true;
         if (s == nullptr) return;  // the slot never began
         remove(*s);
-        traversal_slot** place = &first_;
-        while (*place != nullptr && *place != s) place = &(*place)->next;
-        if (*place != nullptr) *place = s->next;
+        if (!std::exchange(s->is_listed, false)) return;
+        s->previous->next = s->next;
+        s->next->previous = s->previous;
+        if (any_ == s) any_ = s->next != s ? s->next : nullptr;
     }
 
     // The slot has found no pending item.
     idle_step become_idle(traversal_slot& s) noexcept {
         if (has_ended_) return idle_step::end;
-        // relaxed: nothing_pending() locks each deque, so a slot that adds an item later sees the count
-        idle_->fetch_add(1, std::memory_order_relaxed);
+        // seq_cst, here and in nothing_pending(); pairs with traversal::add(): this slot sees the pending
+        // item, or the slot that adds the item sees that this slot is idle
+        idle_->fetch_add(1, std::memory_order_seq_cst);
         if (!nothing_pending()) {
             leave_idle();
             if (leader_ == &s) leader_ = nullptr;
@@ -233,8 +158,10 @@ class traversal_rule {
         leader_ = nullptr;
     }
 
-    // An item was added while slots were idle: lets one of them take it.
-    void wake_one() noexcept {
+    // An item was added to the deque of slot `to`, or to the shared deque, while slots were idle: lets one of
+    // them take it.
+    void wake_one(traversal_slot& to) noexcept {
+        if (to.is_listed) any_ = &to;
         if (num_wakeups_ < num_waiting_) {
             ++num_wakeups_;
         } else if (is_taking_) {
@@ -242,18 +169,37 @@ class traversal_rule {
         }
     }
 
-    traversal_slot* first() const noexcept { return first_; }
+    // Takes the oldest item of another slot for slot `me`. Returns false if all deques are empty. Begins with
+    // the slot from which an item was taken last, or with the slot that took the last item of that deque:
+    // these often have an item.
+    bool take_from_others(traversal_slot& me, void* into, item_counts& all, std::uint64_t& number) noexcept {
+        traversal_slot* const begin = any_;
+        if (begin == nullptr) return false;
+        while (!any_->pending.take_oldest(into, all, number)) {
+            any_ = any_->next;
+            if (any_ == begin) return false;
+        }
+        if (me.is_listed && any_->pending.empty()) any_ = &me;
+        return true;
+    }
+    // Returns the slot of a worker; null: the slot has not begun, or has ended. Slots often end in the order
+    // of the ring or in the reverse order, so the search goes both ways.
+    traversal_slot* slot_of(const slot& worker) const noexcept {
+        traversal_slot* up = any_;
+        traversal_slot* down = any_;
+        while (up != nullptr && up->worker_slot != &worker) {
+            down = down->previous;
+            if (down->worker_slot == &worker) return down;
+            up = up->next != any_ ? up->next : nullptr;
+        }
+        return up;
+    }
 
   private:
     // relaxed, also in leave_idle(): the number changes only under the lock of the rule
     bool all_idle() const noexcept { return idle_->load(std::memory_order_relaxed) == num_present_; }
     bool may_lead() const noexcept { return leader_ == nullptr && !queue_has_ended_; }
-    bool nothing_pending() const noexcept {
-        for (const traversal_slot* each = first_; each != nullptr; each = each->next) {
-            if (!each->pending.empty()) return false;
-        }
-        return shared_ == nullptr || shared_->empty();
-    }
+    bool nothing_pending() const noexcept { return items_->pending.load(std::memory_order_seq_cst) == 0; }
     void leave_idle() noexcept { idle_->fetch_sub(1, std::memory_order_relaxed); }
     void remove(traversal_slot& s) noexcept {
         if (s.is_present) --num_present_;
@@ -267,8 +213,8 @@ class traversal_rule {
     }
 
     count* idle_;
-    const pending_items* shared_;
-    traversal_slot* first_ = nullptr;
+    const item_counts* items_;
+    traversal_slot* any_ = nullptr;  // a slot of the ring of all slots that have begun; null: there is none
     traversal_slot* leader_ = nullptr;  // takes from the queue, was admitted to do so, or has a mark
     bool is_taking_ = false;            // the leader waits for the queue, or is about to: see wake_one()
     std::size_t num_present_ = 0;

@@ -638,6 +638,22 @@ void traversed() {
     require(sum.load() == 15, "each of them once");
 }
 
+// The slot that adds the second node waits until the other slot has visited that node.
+void traversed_for_another() {
+    weir::thread_pool pool(2);
+    weir::channel<int> visited(1);
+    const auto visit = [&visited](int n, weir::feeder<int>& more) -> task<> {
+        if (n == 1) {
+            more.add(2);
+            co_await visited.get();
+        } else {
+            co_await visited.put(int{n});
+        }
+    };
+    auto run = (weir::source({1}) | weir::traverse_each(visit, {.concurrency = 2})).start(pool);
+    require(run.wait().items == 2, "each node is visited");
+}
+
 // In the order as found, with three roots: what a slot takes from the queue waits behind what is pending.
 void traversed_as_found() {
     weir::thread_pool pool(2);
@@ -777,6 +793,7 @@ const interleavings::registered all("runs", {
                                                 {"acted_on", acted_on},
                                                 {"acted_on_and_stopped", acted_on_and_stopped},
                                                 {"traversed", traversed},
+                                                {"traversed_for_another", traversed_for_another},
                                                 {"traversed_as_found", traversed_as_found},
                                                 {"traversed_and_stopped", traversed_and_stopped},
                                                 {"selected_or_stopped", selected_or_stopped},

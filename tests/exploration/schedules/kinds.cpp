@@ -420,6 +420,50 @@ void traversed(world& w) {
     run_or_stop(w, book, pipeline, 70, 40, [&](const item& i) { to.got_in_any_order(i); });
 }
 
+// The same in epochs of 0 to 2 items, while the stage gets other slots: an epoch ends behind all of its items.
+void traversed_in_epochs(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    const bool first_found_first = w.draw(2) == 1;
+    const auto make = [&book](std::uint64_t number) {
+        std::vector<item> some;
+        for (std::uint64_t i = 0; i < number; ++i)
+            some.push_back(book.make(static_cast<std::size_t>(number)));
+        return some;
+    };
+    const auto grow = [&book, n = 0](item i, weir::feeder<item>& more) mutable -> weir::task<item> {
+        if (n++ % 3 != 2) more.add(book.make(i.producer()));
+        co_await weir::sleep_for(duration(static_cast<weir::duration::rep>(i.nth() % 3)));
+        co_return std::move(i);
+    };
+    {
+        auto run = (weir::source(weir::epochs(make, 3), {.capacity = 1}) |
+                    weir::traverse(grow, {.name = "walk",
+                                          .concurrency = how.slots,
+                                          .order = first_found_first ? weir::traverse_order::as_found
+                                                                     : weir::traverse_order::depth_first,
+                                          .capacity = 1}) |
+                    weir::sink(1))
+                       .start<stepwise>(w);
+        for (int i = 0; i < 2; ++i) {
+            const std::size_t n = 1 + w.draw(3);
+            at_any_step(w, 50, [&run, n] { run.set_concurrency("walk", n); });
+        }
+        std::size_t number = 0;
+        for (auto& epoch : run.epochs()) {
+            book.check(epoch.number() == number, "each epoch comes once");
+            for (const item& each : epoch) {
+                book.check(each.producer() == number, "an epoch has items of its own");
+                to.got_in_any_order(each);
+            }
+            ++number;
+        }
+        book.check(number == 3, "all epochs come");
+    }
+    book.settle_run();
+}
+
 const schedules::registered all("kinds", {{"batches", batches},
                                           {"batches_in_time", batches_in_time},
                                           {"filtered", filtered},
@@ -434,6 +478,7 @@ const schedules::registered all("kinds", {{"batches", batches},
                                           {"written", written},
                                           {"written_in_epochs", written_in_epochs},
                                           {"acted_on", acted_on},
-                                          {"traversed", traversed}});
+                                          {"traversed", traversed},
+                                          {"traversed_in_epochs", traversed_in_epochs}});
 
 }  // namespace

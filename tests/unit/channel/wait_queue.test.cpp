@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using weir::task;
@@ -40,6 +41,21 @@ struct below {
     }
 };
 using room = weir::detail::wait_queue<below>;
+
+// Gives out seats, and counts the questions.
+struct seats {
+    using ticket = int;
+    int free = 0;
+    int* asked;
+    admission judge(int) const noexcept { return free > 0 ? admission::go : admission::wait; }
+    admission ask(int n) noexcept {
+        ++*asked;
+        const admission answer = judge(n);
+        if (answer == admission::go) --free;
+        return answer;
+    }
+    bool may_answer() const noexcept { return free > 0; }
+};
 using plain_slot = weir::detail::slot;
 using timed_slot = weir::detail::timed_slot<true>;
 
@@ -85,6 +101,36 @@ TEST_CASE("an update wakes all waiters that it admits or refuses, in the order i
     weir::sync_wait(time, weir::when_all(visit(5), visit(2), visit(9), visit(1), visit(3), change()));
     CHECK(went == std::vector<int>{2, 1, 0, 3, -5, -9});
     CHECK(door.read([](const below& rule) { return rule.limit; }) == 4);
+}
+
+TEST_CASE("an update asks for no waiter while the rule says that it has no answer; ask_all asks for each") {
+    virtual_time time;
+    const std::string stage = "s";
+    plain_slot me(stage, 0, time);
+    int asked = 0;
+    weir::detail::wait_queue<seats> hall(seats{.asked = &asked}, "");
+    std::vector<int> went;
+    std::vector<int> questions;
+    const auto visit = [&](int n) -> task<> {
+        const bool go = co_await hall.wait(n, me, waits);
+        went.push_back(go ? n : -n);
+    };
+    const auto change = [&]() -> task<> {
+        co_await weir::sleep_for(1s);
+        const auto count = [&] { questions.push_back(std::exchange(asked, 0)); };
+        count();
+        hall.update([](seats&) {});
+        count();
+        hall.ask_all();
+        count();
+        hall.update([](seats& rule) { rule.free = 2; });
+        count();
+        hall.update([](seats& rule) { rule.free = 9; });
+        count();
+    };
+    weir::sync_wait(time, weir::when_all(visit(1), visit(2), visit(3), visit(4), change()));
+    CHECK(went == std::vector<int>{1, 2, 3, 4});
+    CHECK(questions == std::vector<int>{8, 0, 4, 2, 2});
 }
 
 TEST_CASE("the time of a wait counts for a measured slot, in the given state") {

@@ -63,9 +63,9 @@ struct two_slots {
         int n = -1;
         return all.take_own(by, &n, number) ? n : -1;
     }
-    int take_from_others() {
+    int take_from_others(one_slot& by) {
         int n = -1;
-        return all.take_from_others(&n, number) ? n : -1;
+        return all.take_from_others(by, &n, number) ? n : -1;
     }
 
     virtual_time time;
@@ -80,18 +80,59 @@ struct two_slots {
 TEST_CASE("a slot takes the newest of its own items, and the oldest of another slot's") {
     two_slots t(false);
     CHECK(t.take_own(t.a) == -1);
-    CHECK(t.take_from_others() == -1);
+    CHECK(t.take_from_others(t.b) == -1);
     for (int i = 1; i <= 4; ++i) t.add(t.a, i);
     CHECK(t.take_own(t.b) == -1);
     CHECK(t.take_own(t.a) == 4);
     CHECK(t.number == 0);
-    CHECK(t.take_from_others() == 1);
+    CHECK(t.take_from_others(t.b) == 1);
     CHECK(t.number == 1);
-    CHECK(t.take_from_others() == 2);
+    CHECK(t.take_from_others(t.b) == 2);
     CHECK(t.take_own(t.a) == 3);
     CHECK(t.number == 3);
     CHECK(t.take_own(t.a) == -1);
-    CHECK(t.take_from_others() == -1);
+    CHECK(t.take_from_others(t.b) == -1);
+}
+
+TEST_CASE(
+    "a slot first looks where an item was found last, and then at the slot that took the last one there") {
+    two_slots t(false);
+    one_slot c(item_type_of<int>, 2, t.time), d(item_type_of<int>, 3, t.time);
+    for (one_slot* const each : {&c, &d}) {
+        t.all.update([each](traversal_rule& rule) { rule.enter(*each); });
+    }
+    t.add(c, 1);
+    CHECK(t.take_from_others(t.b) == 1);  // the last item of c
+    t.add(t.a, 2);
+    t.add(t.b, 3);
+    t.add(t.b, 4);
+    t.add(c, 5);
+    CHECK(t.take_from_others(d) == 3);
+    CHECK(t.take_from_others(d) == 4);  // the last item of b
+    t.add(d, 6);
+    CHECK(t.take_from_others(t.b) == 6);
+    int sum = 0;
+    for (int n = t.take_from_others(d); n != -1; n = t.take_from_others(d)) sum += n;
+    CHECK(sum == 2 + 5);
+    CHECK(t.number == 5);
+}
+
+TEST_CASE("an idle slot first looks at the slot whose item has woken it") {
+    two_slots t(false);
+    one_slot c(item_type_of<int>, 2, t.time);
+    t.all.update([&c](traversal_rule& rule) { rule.enter(c); });
+    REQUIRE(t.all.become_idle(t.a) == idle_step::lead);
+    const auto is_found_after = [&t](one_slot& to, int n) {
+        t.add(to, n);
+        return t.take_from_others(t.a);
+    };
+    t.add(t.b, 1);
+    t.add(c, 2);
+    CHECK(is_found_after(t.b, 3) == 1);
+    CHECK(is_found_after(c, 4) == 2);
+    CHECK(is_found_after(t.b, 5) == 3);
+    CHECK(is_found_after(t.b, 6) == 5);
+    CHECK(is_found_after(c, 7) == 4);
 }
 
 TEST_CASE("in the order as found each slot takes the oldest item, whichever slot has added it") {
@@ -99,7 +140,7 @@ TEST_CASE("in the order as found each slot takes the oldest item, whichever slot
     t.add(t.a, 1);
     t.add(t.b, 2);
     t.add(t.a, 3);
-    CHECK(t.take_from_others() == -1);
+    CHECK(t.take_from_others(t.b) == -1);
     CHECK(t.take_own(t.b) == 1);
     CHECK(t.take_own(t.a) == 2);
     CHECK(t.take_own(t.b) == 3);
@@ -187,7 +228,7 @@ TEST_CASE("the most items that waited are those of all slots, also when fewer wa
     t.add(t.b, 2);
     t.add(t.b, 3);
     CHECK(t.take_own(t.b) == 3);
-    CHECK(t.take_from_others() >= 0);
+    CHECK(t.take_from_others(t.b) >= 0);
     t.add(t.a, 4);
     CHECK(t.all.stats() == added_stats{.num_added = 4, .num_waiting = 2, .most_waiting = 3});
 }
@@ -236,7 +277,7 @@ TEST_CASE("one idle slot leads; with an item pending an idle slot searches") {
     two_slots t(false);
     t.add(t.a, 1);
     CHECK(t.all.become_idle(t.b) == idle_step::search);
-    CHECK(t.take_from_others() == 1);
+    CHECK(t.take_from_others(t.b) == 1);
     CHECK(t.all.become_idle(t.b) == idle_step::lead);
     CHECK(t.b.clears == 1);
     CHECK(t.all.become_idle(t.a) == idle_step::wait);
@@ -264,7 +305,7 @@ TEST_CASE("an item that is added wakes one slot that waits, and the end of the s
     const auto waits = [&](one_slot& s, const char* name) -> task<> {
         const bool goes_on = co_await t.all.wait(s, s.me(), slot_state::wait_get);
         seen += name;
-        seen += goes_on ? " took " + std::to_string(t.take_from_others()) + "; " : " ended; ";
+        seen += goes_on ? " took " + std::to_string(t.take_from_others(s)) + "; " : " ended; ";
     };
     REQUIRE(t.all.become_idle(t.a) == idle_step::lead);
     for (one_slot* const each : {&t.b, &c}) REQUIRE(t.all.become_idle(*each) == idle_step::wait);

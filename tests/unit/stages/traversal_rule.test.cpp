@@ -1,111 +1,127 @@
 #include <weir/stages/traversal_rule.hpp>
 
 #include "support/catch.hpp"
-#include "support/items.hpp"
 
 #include <weir/channel/item_storage.hpp>
+#include <weir/channel/wait_queue.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/stages/pending_items.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <new>
+#include <string>
+
+using weir::detail::admission;
+using weir::detail::idle_step;
+using weir::detail::traversal_rule;
 
 namespace {
 
-using weir::detail::pending_items;
+const std::string walk = "walk";
 
-// The next one of it, with its number in `number`; -1: there is none.
-struct deque {
-    pending_items items{weir::detail::item_type_of<int>};
-    pending_items::counter taken{0};
+struct worker : weir::detail::slot {
+    worker(std::size_t number, weir::executor& clock) : slot(walk, number, clock) {}
+};
+struct one_slot final : private worker, public weir::detail::traversal_slot {
+    one_slot(std::size_t number, weir::executor& clock)
+        : worker(number, clock),
+          traversal_slot(weir::detail::item_type_of<int>, static_cast<worker&>(*this)) {}
+    void cancel_wait() noexcept override {}
+    void clear_cancel() noexcept override {}
+    weir::detail::slot& me() noexcept { return *this; }
+};
+
+struct four_slots {
+    four_slots() {
+        for (one_slot& each : slots) rule.enter(each);
+    }
+    void add(std::size_t to, int n) { static_cast<void>(slots[to].pending.push(&n, items)); }
+    // The item, or -1.
+    int take(std::size_t by) {
+        int n = -1;
+        return rule.take_from_others(slots[by], &n, items, number) ? n : -1;
+    }
+
+    weir::virtual_time time;
+    weir::detail::item_counts items{100};
+    traversal_rule::count idle{0};
+    traversal_rule rule{idle, items};
+    std::array<one_slot, 4> slots{one_slot(0, time), one_slot(1, time), one_slot(2, time), one_slot(3, time)};
     std::uint64_t number = 0;
-
-    void push(int n) { items.push(&n); }
-    int newest() {
-        int n = 0;
-        return items.take_newest(&n, taken, number) ? n : -1;
-    }
-    int oldest() {
-        int n = 0;
-        return items.take_oldest(&n, taken, number) ? n : -1;
-    }
 };
 
 }  // namespace
 
-TEST_CASE("pending items are taken from both ends, and numbered as they are taken") {
-    deque d;
-    CHECK(d.items.empty());
-    CHECK(d.newest() == -1);
-    CHECK(d.oldest() == -1);
-    for (int i = 0; i < 5; ++i) d.push(i);
-    CHECK(d.newest() == 4);
-    CHECK(d.number == 0);
-    CHECK(d.oldest() == 0);
-    CHECK(d.number == 1);
-    d.push(9);
-    CHECK(d.newest() == 9);
-    CHECK(d.newest() == 3);
-    CHECK(d.oldest() == 1);
-    CHECK(!d.items.empty());
-    CHECK(d.oldest() == 2);
-    CHECK(d.number == 5);
-    CHECK(d.items.empty());
-    CHECK(d.oldest() == -1);
-}
-
-TEST_CASE(
-    "an item from elsewhere waits behind all that are pending, for the oldest of which it is exchanged") {
-    deque d;
-    int other = 9;
-    int got = 0;
-    CHECK_FALSE(d.items.exchange_oldest(&other, &got, d.taken, d.number));
-    CHECK(d.number == 0);
-    CHECK(d.items.empty());
-    for (int i = 0; i < 8; ++i) d.push(i);  // as many as it has places
-    CHECK(d.items.exchange_oldest(&other, &got, d.taken, d.number));
-    CHECK(got == 0);
-    CHECK(d.number == 1);
-    CHECK(d.newest() == 9);
-    CHECK(d.oldest() == 1);
-}
-
-TEST_CASE("any number of items may be pending, and their order stays when there are more places") {
-    deque d;
-    // Moves the deque along its ring, so that it has two parts when it grows.
-    for (int i = 0; i < 5; ++i) {
-        d.push(i);
-        CHECK(d.oldest() == i);
+TEST_CASE("a slot finds an item in the deque of any slot that has begun and has not ended, and itself there") {
+    four_slots t;
+    one_slot late(4, t.time);
+    CHECK(t.rule.slot_of(late.me()) == nullptr);
+    t.rule.enter(late);
+    t.rule.enter(late);
+    CHECK(t.rule.slot_of(late.me()) == &late);
+    for (std::size_t i = 0; i < 4; ++i) CHECK(t.rule.slot_of(t.slots[i].me()) == &t.slots[i]);
+    for (std::size_t i = 0; i < 4; ++i) {
+        t.add(i, static_cast<int>(i));
+        CHECK(t.take(3 - i) == static_cast<int>(i));
+        CHECK(t.take(i) == -1);
     }
-    for (int i = 0; i < 1000; ++i) d.push(i);
-    for (int i = 0; i < 500; ++i) REQUIRE(d.oldest() == i);
-    for (int i = 999; i >= 500; --i) REQUIRE(d.newest() == i);
-    CHECK(d.items.empty());
+    t.rule.leave(late);  // out of service: its items are found
+    int n = 9;
+    static_cast<void>(late.pending.push(&n, t.items));
+    CHECK(t.take(0) == 9);
 }
 
-TEST_CASE("pending items that nobody takes are destroyed once, by clear or at the end") {
-    items::ledger book(100);
-    using weir::detail::item_type_of;
-    pending_items::counter taken{0};
-    {
-        pending_items some(item_type_of<items::counted>);
-        for (int i = 0; i < 20; ++i) {
-            items::counted one(book);
-            some.push(&one);
+TEST_CASE("slots end in any order, and the others remain") {
+    std::array<std::size_t, 4> order{0, 1, 2, 3};
+    do {
+        four_slots t;
+        for (std::size_t gone = 0; gone < order.size(); ++gone) {
+            for (std::size_t i = 0; i < order.size(); ++i) {
+                one_slot& each = t.slots[order[i]];
+                CHECK(t.rule.slot_of(each.me()) == (i < gone ? nullptr : &each));
+            }
+            for (std::size_t i = gone; i < order.size(); ++i) {
+                t.add(order[i], 7);
+                CHECK(t.take(order[gone]) == 7);
+            }
+            t.rule.end(&t.slots[order[gone]]);
         }
-        CHECK(book.alive() == 20);
-        CHECK(some.clear() == 20);
-        CHECK(book.alive() == 0);
-        CHECK(some.empty());
-        for (int i = 0; i < 3; ++i) {
-            items::counted one(book);
-            some.push(&one);
-        }
-        alignas(items::counted) std::byte place[sizeof(items::counted)];
-        std::uint64_t number = 0;
-        REQUIRE(some.take_oldest(place, taken, number));
-        std::launder(reinterpret_cast<items::counted*>(place))->~counted();
-        CHECK(book.alive() == 2);
-    }
-    CHECK(book.alive() == 0);
-    CHECK(book.died_twice() == 0);
+        CHECK(t.take(0) == -1);
+    } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_CASE("waiting slots have an answer if one may lead, is to take an item, or puts a mark, and at the end") {
+    four_slots t;
+    auto& [a, b, c, d] = t.slots;
+    CHECK(t.rule.may_answer());  // there is no leader
+    REQUIRE(t.rule.become_idle(a) == idle_step::lead);
+    CHECK_FALSE(t.rule.may_answer());
+    REQUIRE(t.rule.become_idle(b) == idle_step::wait);
+    CHECK_FALSE(t.rule.may_answer());
+    t.rule.wake_one(c);
+    CHECK(t.rule.may_answer());
+    CHECK(t.rule.ask(&b) == admission::go);
+    CHECK_FALSE(t.rule.may_answer());
+
+    t.rule.leader_resumed(a, true, true, false);  // with a mark
+    CHECK_FALSE(t.rule.may_answer());
+    for (one_slot* const each : {&b, &c}) REQUIRE(t.rule.become_idle(*each) == idle_step::wait);
+    t.add(3, 1);
+    CHECK(t.rule.become_idle(d) == idle_step::search);
+    CHECK_FALSE(t.rule.may_answer());
+    REQUIRE(t.take(3) == 1);
+    REQUIRE(t.rule.become_idle(d) == idle_step::wait);
+    CHECK(t.rule.may_answer());
+    CHECK(t.rule.ask(&b) == admission::wait);
+    CHECK(t.rule.ask(&a) == admission::go);
+    t.rule.mark_has_left(a);
+    CHECK(t.rule.may_answer());
+    CHECK(t.rule.ask(&b) == admission::go);  // leads
+    CHECK_FALSE(t.rule.may_answer());
+    t.rule.end(&c);
+    CHECK(t.rule.may_answer());
+    CHECK(t.rule.ask(&d) == admission::refused);
 }

@@ -1,0 +1,127 @@
+// weir stages, internal: deques of items that the function of a traversal has added, and their counts
+// SPDX-License-Identifier: BSL-1.0
+#ifndef WEIR_STAGES_PENDING_ITEMS_HPP
+#define WEIR_STAGES_PENDING_ITEMS_HPP
+
+#include <weir/channel/item_storage.hpp>
+#include <weir/platform/numbers.hpp>
+#include <weir/platform/parking.hpp>
+#include <weir/platform/platform.hpp>
+
+#include <cstddef>  // for std::size_t
+#include <cstdint>  // for std::uint64_t
+#include <mutex>    // for std::lock_guard
+
+namespace weir::detail {
+
+// Counts of the items of a traversal, in the deques of all slots. Both change under the lock of a deque, so
+// a slot that finds `pending` above 0, and takes the locks of all deques, finds an item, unless another slot
+// has taken that item. They order no data but for `pending` and the number of idle slots: `traversal::add`.
+struct item_counts {
+    explicit item_counts(std::size_t most_pending) noexcept : limit(most_pending) {}
+
+    standard_platform::atomic<std::uint64_t> taken{0};  // items that slots have taken
+    standard_platform::atomic<std::size_t> pending{0};
+    const std::size_t limit;  // the largest number of pending items
+
+    // relaxed: gives each item a number of its own. With one shared deque, the lock of that deque makes the
+    // numbers follow the order of the items. With a deque for each slot, the order is free.
+    std::uint64_t next_number() noexcept { return taken.fetch_add(1, std::memory_order_relaxed); }
+};
+
+// A deque of pending items: of one slot (worker), or, with `traverse_order::as_found`, of all slots. A slot
+// takes the newest item of its own deque, as depth-first search does. A slot whose deque is empty takes the
+// oldest item of another slot, usually the root of the largest subtree. (Source: Blumofe and Leiserson,
+// Scheduling Multithreaded Computations by Work Stealing, JACM 1999.) From a shared deque, slots take the
+// oldest item.
+class pending_items {
+  public:
+    explicit pending_items(const item_type& type) noexcept : type_(type), items_(type) {}
+    pending_items(const pending_items&) = delete;
+    pending_items& operator=(const pending_items&) = delete;
+    ~pending_items() { destroy_items(items_, type_, first_, last_); }
+
+    // Moves the item in, and returns the number of pending items of all deques. Returns 0, and the item is
+    // unchanged, if too many are pending. If `push` throws, std::bad_alloc or memory_shortage, the item is
+    // unchanged, too.
+    std::size_t push(void* item, item_counts& all) {
+        const std::lock_guard guard(lock_);
+        if (size() == items_.places()) grow();
+        // seq_cst: see traversal::add()
+        const std::size_t before = all.pending.fetch_add(1, std::memory_order_seq_cst);
+        if (before >= all.limit) {
+            all.pending.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in count_taken()
+            return 0;
+        }
+        type_.move(item, items_[last_++]);
+        return before + 1;
+    }
+
+    // Moves an item into the uninitialised memory `into`, and sets its number. Returns false if the deque is
+    // empty.
+    bool take_newest(void* into, item_counts& all, std::uint64_t& number) noexcept {
+        const std::lock_guard guard(lock_);
+        if (size() == 0) return false;
+        items_.take(--last_, into);
+        number = count_taken(all);
+        return true;
+    }
+    bool take_oldest(void* into, item_counts& all, std::uint64_t& number) noexcept {
+        const std::lock_guard guard(lock_);
+        if (size() == 0) return false;
+        items_.take(first_++, into);
+        number = count_taken(all);
+        return true;
+    }
+    // Moves the oldest item into `into`, and `item` to the end of the deque. Returns false if the deque is
+    // empty: `item` then stays where it is, and gets the number. Throws as `push` does.
+    bool exchange_oldest(void* item, void* into, item_counts& all, std::uint64_t& number) {
+        const std::lock_guard guard(lock_);
+        if (size() == 0) {
+            number = all.next_number();
+            return false;
+        }
+        if (size() == items_.places()) grow();
+        type_.move(item, items_[last_++]);
+        items_.take(first_++, into);
+        number = all.next_number();
+        return true;
+    }
+
+    bool empty() const noexcept {
+        const std::lock_guard guard(lock_);
+        return size() == 0;
+    }
+    // Destroys all items, and returns their number.
+    std::size_t clear(item_counts& all) noexcept {
+        const std::lock_guard guard(lock_);
+        const std::size_t n = size();
+        for (; first_ != last_; ++first_) items_.destroy(first_);
+        all.pending.fetch_sub(n, std::memory_order_relaxed);  // relaxed: as in count_taken()
+        return n;
+    }
+
+  private:
+    std::size_t size() const noexcept { return number_as<std::size_t>(last_ - first_); }
+    // Returns the number of the item that was taken. relaxed: a slot that reads too many pending items
+    // searches again.
+    static std::uint64_t count_taken(item_counts& all) noexcept {
+        all.pending.fetch_sub(1, std::memory_order_relaxed);
+        return all.next_number();
+    }
+    void grow() {
+        ring more(type_, larger<std::size_t>(items_.places() * 2, 8));
+        for (std::uint64_t i = first_; i != last_; ++i) items_.move(i, more);
+        items_.swap(more);
+    }
+
+    mutable spin_lock lock_;
+    const item_type& type_;
+    ring items_;
+    std::uint64_t first_ = 0;
+    std::uint64_t last_ = 0;
+};
+
+}  // namespace weir::detail
+
+#endif
