@@ -55,7 +55,8 @@ struct four_slots {
 
 }  // namespace
 
-TEST_CASE("a slot finds an item in the deque of any slot that has begun and has not ended, and itself there") {
+TEST_CASE(
+    "a slot finds an item in the deque of any slot that has begun and has not ended, and itself there") {
     four_slots t;
     one_slot late(4, t.time);
     CHECK(t.rule.slot_of(late.me()) == nullptr);
@@ -93,7 +94,8 @@ TEST_CASE("slots end in any order, and the others remain") {
     } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_CASE("waiting slots have an answer if one may lead, is to take an item, or puts a mark, and at the end") {
+TEST_CASE(
+    "waiting slots have an answer if one may lead, is to take an item, or puts a mark, and at the end") {
     four_slots t;
     auto& [a, b, c, d] = t.slots;
     CHECK(t.rule.may_answer());  // there is no leader
