@@ -111,6 +111,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
             if (is_here && of->leave_place(number)) is_here = false;
             return !is_here;
         }
+        using detail::thread_place::belong_no_more;
         using detail::thread_place::belong_to_thread;
     };
     // Not inlined: a coroutine would keep the thread-local address when it continues on another thread.
@@ -141,6 +142,13 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         }
         expect(-1);
         return true;
+    }
+
+    void end_place() noexcept override {
+        place& mine = current();
+        mine.belong_no_more();
+        mine.of = nullptr;
+        mine.is_here = false;
     }
 
     // Adds to the number of threads that work, or subtracts if negative. The number includes threads that

@@ -97,6 +97,9 @@ class threaded_executor : public executor {
     // The main loop of the thread that works as number `place`. Returns false if the pool ends or the thread
     // is surplus; true if another thread has taken the place meanwhile.
     virtual bool work(unsigned place) noexcept = 0;
+    // The calling thread works for the pool no more. After this call, destructors of `thread_local` objects
+    // may still wait on the thread, also for coroutines of this pool.
+    virtual void end_place() noexcept {}
     // The number of resumptions so far.
     virtual std::uint64_t num_resumed() const noexcept = 0;
     // Whether coroutines are queued, or timers due, and no thread is free.
@@ -130,7 +133,7 @@ class threaded_executor : public executor {
     void set_threads(unsigned n) {
         threads_.set(
             n, [this](unsigned all) { make_workers(all); }, [this](int more) { expect(more); },
-            [this](unsigned i) { return work(i); });
+            [this](unsigned i) { return work_to_end(i); });
     }
     unsigned asked() const noexcept { return threads_.asked(); }
     unsigned wanted() const noexcept { return threads_.wanted(); }
@@ -152,7 +155,7 @@ class threaded_executor : public executor {
     bool leave_place(unsigned place) noexcept {
         expect(1);
         try {
-            threads_.replace(place, [this](unsigned i) { return work(i); });
+            threads_.replace(place, [this](unsigned i) { return work_to_end(i); });
             return true;
         } catch (const std::exception& e) {
             expect(-1);
@@ -212,6 +215,13 @@ class threaded_executor : public executor {
     basic_locked_timers<Platform> timers_;
 
   private:
+    // Returns as `work`.
+    bool work_to_end(unsigned i) noexcept {
+        const bool may_work_again = work(i);
+        if (!may_work_again) end_place();
+        return may_work_again;
+    }
+
     void join() noexcept {
         if (!orphaned()) {
             threads_.close();
@@ -235,7 +245,7 @@ class threaded_executor : public executor {
     bool add(int places) noexcept {
         const bool done = threads_.add_extra(
             places, [this](unsigned all) { make_workers(all); }, [this](int more) { expect(more); },
-            [this](unsigned i) { return work(i); });
+            [this](unsigned i) { return work_to_end(i); });
         if (done && places < 0) wake_all();
         return done;
     }

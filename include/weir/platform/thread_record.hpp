@@ -206,6 +206,9 @@ class thread_place {
   protected:
     ~thread_place() = default;
     void belong_to_thread() noexcept { of_thread() = this; }
+    void belong_no_more() noexcept {
+        if (of_thread() == this) of_thread() = nullptr;
+    }
 
   private:
     struct per_thread {

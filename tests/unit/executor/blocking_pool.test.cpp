@@ -241,6 +241,25 @@ TEST_CASE(
                       "no such device");
 }
 
+TEST_CASE("at the end of a blocking pool's thread, the destructor of a thread_local object may wait") {
+    struct owner {
+        std::atomic<int>* destroyed;
+        ~owner() {
+            weir::sync_wait(weir::sleep_for(1us));
+            ++*destroyed;
+        }
+    };
+    std::atomic<int> destroyed = 0;
+    {
+        weir::blocking_pool pool(2, {.on_thread_start = [&](unsigned) {
+                                     static thread_local owner of_thread{&destroyed};
+                                     static_cast<void>(of_thread);
+                                 }});
+        weir::sync_wait(pool, weir::yield());
+    }
+    CHECK(destroyed == 2);
+}
+
 TEST_CASE("an inspection sees whether a blocking pool has anything to do") {
     weir::blocking_pool pool(2);
     const auto seen = [&] {

@@ -444,6 +444,32 @@ TEST_CASE("a worker's stand-in calls on_thread_start with the number of the work
     CHECK(calls == 2);
 }
 
+TEST_CASE("at the end of a pool's thread, the destructor of a thread_local object may wait in the library") {
+    struct owner {
+        std::atomic<weir::executor*>* pool;  // null inside: the pool ends
+        std::atomic<int>* destroyed;
+        ~owner() {
+            weir::sync_wait(weir::sleep_for(1us));
+            if (weir::executor* const ex = *pool) weir::sync_wait(*ex, weir::sleep_for(1us));
+            ++*destroyed;
+        }
+    };
+    std::atomic<weir::executor*> here = nullptr;
+    std::atomic<int> destroyed = 0;
+    {
+        // Made before the objects of the library on that thread, and so destroyed after them.
+        thread_pool pool(3, {.on_thread_start = [&](unsigned) {
+                             static thread_local owner of_thread{&here, &destroyed};
+                             static_cast<void>(of_thread);
+                         }});
+        here = &pool;
+        pool.set_workers(1);
+        while (destroyed != 2) weir::sync_wait(pool, weir::sleep_for(1us));
+        here = nullptr;
+    }
+    CHECK(destroyed == 3);
+}
+
 TEST_CASE("a pool is driven by its own workers only") {
     thread_pool pool(1);
     weir::detail::parker done;
