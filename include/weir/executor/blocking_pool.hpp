@@ -111,7 +111,11 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
             if (is_here && of->leave_place(number)) is_here = false;
             return !is_here;
         }
-        using detail::thread_place::belong_no_more;
+        void end() noexcept {
+            belong_no_more();
+            of = nullptr;
+            is_here = false;
+        }
         using detail::thread_place::belong_to_thread;
     };
     // Not inlined: a coroutine would keep the thread-local address when it continues on another thread.
@@ -144,12 +148,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         return true;
     }
 
-    void end_place() noexcept override {
-        place& mine = current();
-        mine.belong_no_more();
-        mine.of = nullptr;
-        mine.is_here = false;
-    }
+    void end_place() noexcept override { current().end(); }
 
     // Adds to the number of threads that work, or subtracts if negative. The number includes threads that
     // block in a wait and were replaced.

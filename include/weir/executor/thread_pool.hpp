@@ -8,6 +8,7 @@
 #include <weir/executor/pool_worker.hpp>
 #include <weir/executor/work_finder.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
@@ -151,7 +152,11 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
         const basic_thread_pool* kept_in = nullptr;
 
         bool leave() noexcept override { return here == nullptr || of->leave_to_another(*this); }
-        using detail::thread_place::belong_no_more;
+        void end() noexcept {
+            belong_no_more();
+            here = nullptr;
+            of = nullptr;
+        }
         using detail::thread_place::belong_to_thread;
     };
     static place& current() noexcept { return Platform::template of_thread<place>(); }
@@ -162,7 +167,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     //   3. without one, `idle` (idle_workers.hpp): watch or sleep, until there is work, or the worker ends;
     //   4. resume the coroutine; leave if another thread has replaced this thread meanwhile.
     bool work(unsigned number) noexcept override;
-    void end_place() noexcept override;
+    WEIR_NOINLINE void end_place() noexcept override { current().end(); }
 
     // Makes the calling thread the worker's thread.
     place& take(worker& me) noexcept;

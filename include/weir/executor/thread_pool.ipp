@@ -117,14 +117,6 @@ WEIR_INLINE bool basic_thread_pool<Platform>::work(unsigned number) noexcept {
 }
 
 template <class Platform>
-WEIR_NOINLINE void basic_thread_pool<Platform>::end_place() noexcept {
-    place& mine = current();
-    mine.belong_no_more();
-    mine.here = nullptr;
-    mine.of = nullptr;
-}
-
-template <class Platform>
 WEIR_NOINLINE auto basic_thread_pool<Platform>::take(worker& me) noexcept -> place& {
     place& mine = current();
     mine.here = &me;
