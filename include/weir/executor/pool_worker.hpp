@@ -92,13 +92,18 @@ class alignas(64) basic_worker_queues {
         return resumed() + (r != nullptr ? r->operations() - before : 0);
     }
 
-    // Called by the worker's thread when the worker is surplus. Moves all coroutines to another queue: first
-    // those of `queue` and `next`, then the forks, each oldest first. Another thread may become this worker
-    // later.
+    // Called by the worker's thread. Moves the coroutines of `queue` and `next` to another queue, oldest
+    // first.
     template <class Inbox>
-    void hand_over(Inbox& to) noexcept {
+    void give_queued(Inbox& to) noexcept {
         while (void* const p = queue.steal()) to.push(p);
         if (void* const p = take_next(thread())) to.push(p);
+    }
+    // Called by the worker's thread when the worker is surplus. Moves all coroutines to another queue: the
+    // forks last, oldest first. Another thread may become this worker later.
+    template <class Inbox>
+    void hand_over(Inbox& to) noexcept {
+        give_queued(to);
         while (void* const p = forks.steal()) to.push(p);
         thread_.store(nullptr, std::memory_order_relaxed);  // relaxed: a record is never freed
     }

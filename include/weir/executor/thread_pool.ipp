@@ -95,9 +95,8 @@ WEIR_INLINE bool basic_thread_pool<Platform>::work(unsigned number) noexcept {
     executor::shift here(*this, &me);
     for (;;) {
         if (number >= this->wanted() && end_if_surplus(me)) return false;
-        if (lease_ != nullptr && lease_->is_asked_for() && lease_->give(number)) [[unlikely]] {
-            stand_by(mine, me);
-        }
+        if (lease_ != nullptr && lease_->is_asked()) [[unlikely]]
+            serve_consumer(mine, me);
         void* found = this->find(me);
         if (found == nullptr) {
             const idle_end end = idle(me);
@@ -127,6 +126,15 @@ WEIR_NOINLINE auto basic_thread_pool<Platform>::take(worker& me) noexcept -> pla
 }
 
 template <class Platform>
+WEIR_NOINLINE void basic_thread_pool<Platform>::serve_consumer(place& mine, worker& me) noexcept {
+    if (lease_->give(me.number)) return stand_by(mine, me);
+    if (!lease_->accept_to_give_coroutines()) return;
+    me.give_queued(inbox_);
+    // Waits until the guest, which searches, has taken the coroutines: this worker would take them back.
+    for (int looks = 0; looks != most_misses && !inbox_.empty(); ++looks) Platform::pause();
+}
+
+template <class Platform>
 WEIR_NOINLINE void basic_thread_pool<Platform>::stand_by(place& mine, worker& me) noexcept {
     mine.here = nullptr;
     const auto is_needed = [&] { return this->is_over() || !this->is_wanted(me.number); };
@@ -150,6 +158,7 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::lend_place(detail::parker& done)
     if (me == nullptr || me->serves() != nullptr) return false;
     if (!lease_->enter() && !ask_for_place(done)) return false;
     worker& lent = workers_[lease_->number()];
+    bool found_nothing = false;
     bool is_done = lease_->policy.template begin_visit<Platform>(me->operations());
     if (is_done) {
         mine.here = &lent;
@@ -158,6 +167,7 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::lend_place(detail::parker& done)
         mine.belong_to_thread();
         if (lent.thread() != me) lent.set_thread(me, nullptr);
         is_done = work_as_guest(mine, lent, done);
+        found_nothing = !is_done;
         const bool has_left = std::exchange(mine.here, nullptr) == nullptr;
         mine.of = nullptr;
         mine.is_guest = false;
@@ -170,7 +180,8 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::lend_place(detail::parker& done)
         mine.kept_in = this;
         lease_->leave();
     } else {
-        lease_->policy.back_off(Platform::now());
+        // If another worker has the coroutines, the consumer may ask for the place of that worker at once.
+        if (!found_nothing || idle_.active() <= 1) lease_->policy.back_off(Platform::now());
         lease_->return_place();
     }
     return done.is_set_or_poked();
@@ -204,12 +215,6 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::post_to_kept(place& mine,
 }
 
 template <class Platform>
-WEIR_NOINLINE void basic_thread_pool<Platform>::return_kept(place& mine) noexcept {
-    mine.kept_in = nullptr;
-    if (lease_->enter()) lease_->return_place();
-}
-
-template <class Platform>
 WEIR_INLINE void basic_thread_pool<Platform>::wake_all() noexcept {
     base::wake_all();
     if (lease_ != nullptr) lease_->wake_owner();
@@ -220,13 +225,14 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::work_as_guest(place& mine, worke
                                                               const detail::parker& done) noexcept {
     executor::shift here(*this, &me);
     int misses = 0;
-    while (!done.is_set_or_poked()) {
+    while (misses <= most_misses && !done.is_set_or_poked()) {
         void* const found = this->is_wanted(me.number) ? this->find(me) : nullptr;
         if (found == nullptr) {
-            if (++misses > most_misses) return false;
+            if (++misses == misses_before_request) lease_->ask_for_coroutines();
             Platform::pause();
             continue;
         }
+        if (misses >= misses_before_request) lease_->withdraw();
         misses = 0;
         me.count_resumption();
         me.set_running(found);
@@ -235,7 +241,8 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::work_as_guest(place& mine, worke
             return false;
         me.set_running(nullptr);
     }
-    return true;
+    lease_->withdraw();
+    return misses <= most_misses;
 }
 
 template <class Platform>
@@ -261,12 +268,6 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::end_if_surplus(worker& me) noexc
     current().here = nullptr;
     idle_.expect(-1);
     return true;
-}
-
-template <class Platform>
-WEIR_INLINE auto basic_thread_pool<Platform>::ends() const noexcept -> std::uint64_t {
-    const std::uint64_t waits = blocked_.load(std::memory_order_seq_cst);
-    return this->is_over() && waits % change == 0 ? waits + 1 : 0;
 }
 
 template <class Platform>

@@ -128,6 +128,24 @@ void lent_place() {
     require(sum == 28, "each item comes out once");
 }
 
+// The consumer works in the place of one of two workers, and asks the other one for coroutines.
+void lent_place_of_two() {
+    weir::thread_pool pool(2);
+    interleavings::platform::atomic<int> inside{0};
+    const auto counted = [&](int n) {
+        const int others = inside.fetch_add(1, std::memory_order_relaxed);
+        require(others < 2, "at most two threads run coroutines");
+        interleavings::platform::pause();  // another thread may be next
+        inside.fetch_sub(1, std::memory_order_relaxed);
+        return n;
+    };
+    auto pipeline = numbers(8) | weir::pipe(counted, slots(2)) | weir::pipe(doubled) | weir::sink(1);
+    auto run = pipeline.start(pool);
+    int sum = 0;
+    while (auto n = run.get()) sum += *n;
+    require(sum == 56, "each item comes out once");
+}
+
 // The consumer does not come back to a place that it keeps; another thread posts there meanwhile.
 void place_taken_back() {
     weir::thread_pool pool(1);
@@ -763,6 +781,7 @@ const interleavings::registered all("runs", {
                                                 {"two_consumers", two_consumers},
                                                 {"lent_place", lent_place},
                                                 {"place_taken_back", place_taken_back},
+                                                {"lent_place_of_two", lent_place_of_two},
                                                 {"lent_place_blocks", lent_place_blocks},
                                                 {"lent_place_is_surplus", lent_place_is_surplus},
                                                 {"lent_to_a_loop", lent_to_a_loop},
