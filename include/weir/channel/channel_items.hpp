@@ -61,8 +61,9 @@ class channel_items : public channel_core<Policy> {
     }
     template <class T>
     WEIR_ALWAYS_INLINE bool get_at_once(waiter& w) noexcept {
-        record* const me = record::mine();
         const bool one = core::has_one_lock();
+        if (one && core::size() == 0) return false;  // a hint: the slow path decides under the lock
+        record* const me = record::mine();
         if (!(one ? put_end_.lock.enter_reserved(me) : get_end_.lock.enter_reserved(me))) {
             return get_under_lock<T>(w, me);
         }
