@@ -27,6 +27,9 @@ TEST_CASE("a branch that isn't there is refused with those there are") {
           "weir: an item was sent to branch -1 of 2; they are counted from 0");
     CHECK(message_of([&] { static_cast<void>(names.index_of("up")); }) ==
           "weir: an item was sent to a branch named 'up', and the branches are 'left', 'right'");
+    const char* const unset = nullptr;
+    CHECK(message_of([&] { static_cast<void>(names.index_of(unset)); }) ==
+          "weir: an item was sent to a branch named '', and the branches are 'left', 'right'");
 }
 
 TEST_CASE("branches of one name are refused") {
