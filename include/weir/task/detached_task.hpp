@@ -203,7 +203,7 @@ class also_driven {
         thread_place::leave_here();  // a loop of Asio may run on a thread of a pool, too
         executor* const loop = ex != nullptr && !ex->traits().has_threads ? ex : nullptr;
         const bool is_only_one = all->size() == 1 && loop == nullptr;
-        duration longest = is_only_one ? (duration::max)() : duration(1'000'000);  // ns
+        duration longest = is_only_one ? (duration::max)() : duration(50'000);  // ns
         if (limit != (time_point::max)()) {
             const time_point now = ex != nullptr ? ex->now() : all->front()->now();
             longest = smaller(longest, larger(limit - now, duration(0)));
