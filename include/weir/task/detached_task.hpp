@@ -194,20 +194,21 @@ class also_driven {
     ~also_driven() { here() = before_; }
 
     // Lets each of the executors, and `ex` if that has no threads of its own, run a turn, until `done` is
-    // set, or until the `limit` by the clock of `ex`. Coroutines that block in such a turn drive none of
-    // them. False: none runs on this thread.
+    // set, or until the `limit` by the clock of `ex` (null: the system's). Coroutines that block in such a
+    // turn drive none of them. False: none runs on this thread, or the limit has passed.
     static bool turn(parker& done, executor* ex, time_point limit) {
         const std::vector<executor*>* const all = here();
         if (all == nullptr) return false;
+        duration left = (duration::max)();
+        if (limit != (time_point::max)()) {
+            left = limit - (ex != nullptr ? ex->now() : time_point(duration(standard_platform::now())));
+            if (left <= duration(0)) return false;
+        }
         const also_driven none(nullptr);
         thread_place::leave_here();  // a loop of Asio may run on a thread of a pool, too
         executor* const loop = ex != nullptr && !ex->traits().has_threads ? ex : nullptr;
         const bool is_only_one = all->size() == 1 && loop == nullptr;
-        duration longest = is_only_one ? (duration::max)() : duration(50'000);  // ns
-        if (limit != (time_point::max)()) {
-            const time_point now = ex != nullptr ? ex->now() : all->front()->now();
-            longest = smaller(longest, larger(limit - now, duration(0)));
-        }
+        const duration longest = is_only_one ? left : smaller(left, duration(50'000));  // ns
         const auto run = [&](executor& e) { return e.drive(done, weir::saturating_add(e.now(), longest)); };
         bool any = loop != nullptr && run(*loop);
         for (executor* const each : *all) any = run(*each) || any;

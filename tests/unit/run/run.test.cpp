@@ -929,6 +929,17 @@ TEST_CASE("a thread that waits for a run also runs the stages that are on loops 
     on_all(weir::unmeasured());
 }
 
+TEST_CASE("a look at a run runs no loop of the thread") {
+    weir::thread_pool pool(1);
+    weir::run_loop loop;
+    int calls = 0;
+    const auto counts = [&calls](int n) { return ++calls, n; };
+    auto run = (weir::source({1, 2, 3}) | weir::pipe(counts, {.executor = &loop}) | weir::sink()).start(pool);
+    for (int i = 0; i < 100; ++i) CHECK(run.get(0ns).status() == channel_status::timed_out);
+    CHECK(calls == 0);
+    CHECK(take_all(run) == ints{1, 2, 3});
+}
+
 TEST_CASE("a thread that waits for a run leaves a loop of another thread to that thread") {
     weir::thread_pool pool(1);
     weir::channel<weir::run_loop*> known(1);
