@@ -25,12 +25,16 @@ enum class admission : std::uint8_t { wait, go, refused };
 // describes the request of one coroutine, and a function
 //     admission ask(const ticket&) const noexcept;
 // If an admission changes the rule, `ask` is not const, and a const function `judge` gives the same answer
-// without the change. The rule is used only under the lock of the queue. `update` changes the rule, then asks
-// the rule again for each waiting coroutine, first come, first served, and wakes those that are admitted or
-// refused. If an admission changes the rule, `update` repeats this for those that still wait, until it has
-// admitted and refused nobody. If most changes answer nobody, the rule can have a function
+// without the change. The change answers no coroutine that is in front of the admitted one. The rule is used
+// only under the lock of the queue. `update` changes the rule, then asks the rule again for each waiting
+// coroutine, first come, first served, and wakes those that are admitted or refused.
+//
+// With many waiting coroutines, `update` is fast if the rule has one of these functions:
 //     bool may_answer() const noexcept;
-// `update` asks for no further coroutine while it returns false.
+//     bool goes_before(const ticket&, const ticket&) const noexcept;
+// `may_answer`: `update` asks for no further coroutine while it returns false. `goes_before`: the line is in
+// this order, a strict weak order, and if one coroutine has to wait, all behind it have to wait. A change
+// that breaks this promise is followed by `ask_all`.
 template <class Rule>
 class wait_queue final : public wait_site {
   public:
@@ -62,7 +66,7 @@ class wait_queue final : public wait_site {
         if (woken == nullptr) return;
         detail::wake_others(me, [woken] { wake(woken); });
     }
-    // Asks for all waiting coroutines, whatever `may_answer` of the rule returns.
+    // Asks for all waiting coroutines, whatever the rule promises.
     void ask_all() noexcept {
         const auto no_change = [](Rule&) {};
         wake(apply(no_change, true));
@@ -104,14 +108,30 @@ class wait_queue final : public wait_site {
         waiter* previous = nullptr;
     };
 
-    static constexpr bool admissions_change_rule = requires(const Rule& r, const ticket& t) { r.judge(t); };
-
     admission judge(const ticket& t) const noexcept {
-        if constexpr (admissions_change_rule) {
+        if constexpr (requires { rule_.judge(t); }) {
             return rule_.judge(t);
         } else {
             return rule_.ask(t);
         }
+    }
+
+    static constexpr bool is_sorted = requires(const Rule& r, const ticket& t) { r.goes_before(t, t); };
+
+    // Most coroutines come in the order of the line, or in the reverse order.
+    void link(waiter& w) noexcept {
+        waiter* behind = nullptr;
+        if constexpr (is_sorted) {
+            const auto precedes = [&](const waiter* other) {
+                return other != nullptr && rule_.goes_before(w.request, other->request);
+            };
+            if (precedes(line_.front())) {
+                behind = line_.front();
+            } else {
+                for (waiter* last = line_.back(); precedes(last); last = last->previous) behind = last;
+            }
+        }
+        line_.insert(w, behind);
     }
 
     bool may_answer() const noexcept {
@@ -126,21 +146,20 @@ class wait_queue final : public wait_site {
     waiter* unlink_answered(bool asks_all) noexcept {
         waiter* woken = nullptr;
         waiter** end = &woken;
-        while (true) {
-            waiter** const before = end;
-            for (waiter* w = line_.front(); w != nullptr && (asks_all || may_answer());) {
-                waiter* const next = w->next;
-                w->answer = rule_.ask(w->request);
-                if (w->answer != admission::wait) {
-                    line_.remove(*w);
-                    if (w->measured) w->owner->enter(slot_state::runnable, detail::clock_of(*w->owner));
-                    *end = w;
-                    end = &w->next;
-                }
-                w = next;
+        for (waiter* w = line_.front(); w != nullptr && (asks_all || may_answer());) {
+            waiter* const next = w->next;
+            w->answer = rule_.ask(w->request);
+            if (w->answer != admission::wait) {
+                line_.remove(*w);
+                if (w->measured) w->owner->enter(slot_state::runnable, detail::clock_of(*w->owner));
+                *end = w;
+                end = &w->next;
+            } else if (is_sorted && !asks_all) {
+                break;
             }
-            if (!admissions_change_rule || end == before) return woken;
+            w = next;
         }
+        return woken;
     }
 
     waiter* apply(auto& change, bool asks_all = false) noexcept {
@@ -210,7 +229,7 @@ class wait_queue<Rule>::awaiter : waiter {
         if (!queue_.is_registered()) register_site(queue_, *this->executor);
         if constexpr (is_measured) slot_.enter(state_, slot_.last_reading);
         this->number = ++queue_.waits_;
-        queue_.line_.push(*this);
+        queue_.link(*this);
         return true;  // this frame may be running elsewhere once the lock is released
     }
 

@@ -118,7 +118,8 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
 
 // The rule by which a `wait_queue` decides: slots that a lower concurrency has taken out of service wait
 // until the concurrency grows again. All slots are refused when the stage ends. relaxed: `set_concurrency`
-// stores `recalled` before it takes the lock under which the queue asks the rule.
+// stores `recalled` before it takes the lock under which the queue asks the rule. The slots with the lowest
+// numbers are in service, so the slots wait in the order of their numbers.
 struct service_rule {
     using ticket = const slot*;
     bool over = false;
@@ -126,6 +127,7 @@ struct service_rule {
         if (over) return admission::refused;
         return who->recalled.load(std::memory_order_relaxed) ? admission::wait : admission::go;
     }
+    static bool goes_before(const slot* a, const slot* b) noexcept { return a->number() < b->number(); }
 };
 
 // The base of every stage of a run: where the stage runs, and whether its slots may begin with an item.

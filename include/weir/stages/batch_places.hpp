@@ -5,6 +5,7 @@
 
 #include <weir/channel/wait_queue.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/stages/open_batch.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <cstddef>   // for std::size_t
@@ -12,54 +13,8 @@
 #include <memory>    // for std::unique_ptr
 #include <optional>  // for std::optional
 #include <utility>   // for std::exchange, std::move
-#include <vector>    // for std::vector
 
 namespace weir::detail {
-
-// A batch that the slots (workers) of a stage `batch_slots` fill. A place is the part of the batch for one
-// item. This class has the state of each place; the derived class `batch_in_block` has the memory. Changed
-// under the lock of the `place_queue`, until `place_rule::take` returns the batch. Allocates only in the
-// constructor.
-class open_batch {
-  public:
-    static constexpr std::uint64_t no_item = UINT64_MAX;  // in place of an item's number: no item
-
-    explicit open_batch(std::size_t places) : numbers_(places, no_item) { freed_.reserve(places); }
-    open_batch(const open_batch&) = delete;
-    open_batch& operator=(const open_batch&) = delete;
-    virtual ~open_batch() = default;
-
-    std::size_t size() const noexcept { return numbers_.size(); }
-    bool has_place() const noexcept { return given_ != size() || !freed_.empty(); }
-    bool is_full() const noexcept { return filled_ == size(); }
-    std::size_t num_filled() const noexcept { return filled_; }
-    // The number of the item that has filled the place, or `no_item`.
-    std::uint64_t number_at(std::size_t place) const noexcept { return numbers_[place]; }
-
-    // Gives out a place: one that a failed or dropped item has left unfilled, else the next new one.
-    std::size_t give() noexcept {
-        if (freed_.empty()) return given_++;
-        const std::size_t place = freed_.back();
-        freed_.pop_back();
-        return place;
-    }
-    void take_back(std::size_t place) noexcept { freed_.push_back(place); }
-    void fill(std::size_t place, std::uint64_t number) noexcept {
-        numbers_[place] = number;
-        ++filled_;
-    }
-
-    std::unique_ptr<open_batch> next;  // the batch that was begun after this one
-
-  protected:
-    void set_filled(std::size_t count) noexcept { filled_ = count; }
-
-  private:
-    std::vector<std::uint64_t> numbers_;
-    std::vector<std::size_t> freed_;
-    std::size_t given_ = 0;
-    std::size_t filled_ = 0;
-};
 
 // The parameters of a batch: see `batch_shape` and `batch_slots_options`.
 struct batch_form {
@@ -89,6 +44,9 @@ struct place_request {
 // the order of the requests, or of the items' numbers (`in_order`). One slot at a time, the giver, puts
 // finished batches and marks (ends of epochs) into the queue behind the stage. All other slots work
 // meanwhile. Items of an epoch wait until the giver has taken the mark of the epoch before.
+//
+// Requests wait in the order of epochs, marks last; within an epoch in the order in which they came, or of
+// the items' numbers. So if a request has to wait, all behind it have to, unless `block` refuses them.
 class place_rule {
   public:
     using ticket = place_request*;
@@ -103,7 +61,7 @@ class place_rule {
             case place_request::event::item:
                 if (t.epoch > blocked_epoch_ || t.number > last_number()) return admission::refused;
                 if (t.epoch != epoch_ || (in_order_ && t.number != next_)) return admission::wait;
-                return fetcher_ == nullptr || batch_with_place() != nullptr ? admission::go : admission::wait;
+                return fetcher_ == nullptr || num_places_ != 0 ? admission::go : admission::wait;
             case place_request::event::mark:
                 if (t.epoch >= blocked_epoch_) return admission::refused;
                 return t.epoch == epoch_ && num_settled_ == t.number ? admission::go : admission::wait;
@@ -113,7 +71,7 @@ class place_rule {
         return num_working_ == 0 ? admission::go : admission::wait;
     }
     // With `in_order`, an answer `go` that gives a place also gives the next item its turn. The slot of that
-    // item may be waiting: so the caller then calls `wait_queue::update`, which asks for all waiting slots.
+    // item may be waiting: so the caller then calls `wait_queue::update`, which asks for the waiting slots.
     admission ask(const ticket& asked) noexcept {
         const admission answer = judge(asked);
         if (answer != admission::go) return answer;
@@ -127,22 +85,27 @@ class place_rule {
         return answer;
     }
 
+    bool goes_before(const ticket& a, const ticket& b) const noexcept {
+        if (a->epoch != b->epoch) return a->epoch < b->epoch;
+        return in_order_ ? a->number < b->number : a->cause < b->cause;
+    }
+
     // A slot begins to take items, or takes no more.
     void begin_work() noexcept { ++num_working_; }
     void end_work() noexcept { --num_working_; }
 
     // The slot that fetches has acquired the memory of `batch`: adds the batch, and gives the slot a place.
     void add(std::unique_ptr<open_batch> batch, place_request& t) noexcept {
-        std::unique_ptr<open_batch>* at = &first_;
-        while (*at) at = &(*at)->next;
-        *at = std::move(batch);
+        num_places_ += batch->num_places();
+        batch->previous = std::exchange(last_, batch.get());
+        (batch->previous != nullptr ? batch->previous->next : first_) = std::move(batch);
         stop_fetching(t);
         give_place(t);
     }
     // The slot that fetches is about to wait for memory. `stop`, which exists until `stop_fetching`, ends
     // this wait. Returns false if a place has become free: the slot then requests a place, and need not wait.
     bool wait_for_memory(place_request& t, const stop_source& stop) noexcept {
-        if (batch_with_place() != nullptr) {
+        if (num_places_ != 0) {
             stop_fetching(t);
             return false;
         }
@@ -160,8 +123,12 @@ class place_rule {
     void fill(place_request& t) noexcept {
         t.batch->fill(t.place, t.number);
         settle(t);
-        const bool is_ready = t.batch->is_full() && (!in_order_ || t.batch == first_.get());
-        if (is_ready) t.gives = !std::exchange(has_giver_, true);
+        if (!t.batch->is_full()) return;
+        if (!in_order_) {
+            (first_full_ == nullptr ? first_full_ : last_full_->next_full) = t.batch;
+            last_full_ = t.batch;
+        }
+        if (!in_order_ || t.batch == first_.get()) t.gives = !std::exchange(has_giver_, true);
     }
     // The item has failed, or was dropped: frees its place for another item. If a slot waits for memory,
     // returns the stop source that ends this wait, as that slot can have the place. The caller requests the
@@ -175,6 +142,7 @@ class place_rule {
             return std::nullopt;
         }
         t.batch->take_back(t.place);
+        ++num_places_;
         return stop_of_fetch();
     }
     // The stage ends at the item or mark of the request, for example by a failure: refuses all items and
@@ -198,15 +166,10 @@ class place_rule {
     };
     // Called by the giver. If the result is empty, the slot is no longer the giver.
     next_output take(place_request& t) noexcept {
-        if (first_ && (mark_is_due_ || end_is_due_)) return {std::move(first_), std::nullopt};
-        for (std::unique_ptr<open_batch>* at = &first_; *at; at = &(*at)->next) {
-            if ((*at)->is_full() && !has_refused(**at)) {
-                std::unique_ptr<open_batch> batch = std::move(*at);
-                *at = std::move(batch->next);
-                return {std::move(batch), std::nullopt};
-            }
-            if (in_order_) break;
-        }
+        if (first_ && (mark_is_due_ || end_is_due_)) return {take_all(), std::nullopt};
+        open_batch* const batch = in_order_ ? first_.get() : first_full_;
+        if (batch != nullptr && batch->is_full() && !has_refused(*batch))
+            return {remove(*batch), std::nullopt};
         if (std::exchange(mark_is_due_, false)) return {nullptr, epoch_++};
         t.gives = has_giver_ = false;
         return {};
@@ -229,19 +192,37 @@ class place_rule {
         }
         return false;
     }
+    std::unique_ptr<open_batch> take_all() noexcept {
+        num_places_ = 0;
+        last_ = first_full_ = nullptr;
+        return std::move(first_);
+    }
+    // The batch is full.
+    std::unique_ptr<open_batch> remove(open_batch& full) noexcept {
+        std::unique_ptr<open_batch>& place = full.previous != nullptr ? full.previous->next : first_;
+        std::unique_ptr<open_batch> batch = std::move(place);
+        place = std::move(batch->next);
+        (place ? place->previous : last_) = batch->previous;
+        if (!in_order_) first_full_ = batch->next_full;
+        return batch;
+    }
+    // The first batch that has a place: the last batch, unless an earlier one has a place that was freed.
     open_batch* batch_with_place() const noexcept {
+        if (last_->num_places() == num_places_) return last_;
         open_batch* b = first_.get();
-        while (b != nullptr && !b->has_place()) b = b->next.get();
+        while (b->num_places() == 0) b = b->next.get();
         return b;
     }
     void give_place(place_request& t) noexcept {
-        t.batch = batch_with_place();
-        t.fetches = t.batch == nullptr;
+        t.fetches = num_places_ == 0;
         if (t.fetches) {
+            t.batch = nullptr;
             fetcher_ = &t;
             return;
         }
+        t.batch = batch_with_place();
         t.place = t.batch->give();
+        --num_places_;
         if (in_order_) ++next_;
     }
     void settle(place_request& t) noexcept {
@@ -252,7 +233,11 @@ class place_rule {
     const bool in_order_;
     std::uint64_t epoch_;                // the epoch of the items in the batches
     std::unique_ptr<open_batch> first_;  // the list of batches, in the order in which they were begun
-    std::uint64_t next_ = 0;             // in order: the number of the item that gets the next place
+    open_batch* last_ = nullptr;
+    open_batch* first_full_ = nullptr;  // the list of full batches, empty if `in_order`
+    open_batch* last_full_ = nullptr;
+    std::size_t num_places_ = 0;     // places of all batches that can be given out
+    std::uint64_t next_ = 0;         // in order: the number of the item that gets the next place
     std::uint64_t num_settled_ = 0;  // items that have filled a place, failed or were dropped, of all epochs
     std::size_t num_working_ = 0;    // slots that may have an item, or get one
     const place_request* fetcher_ = nullptr;

@@ -30,7 +30,8 @@ struct turn {
 
 // The order in which items leave a stage. `one_by_one`: in the order of their numbers. If false, the items of
 // an epoch leave in any order, after the mark of the epoch before; the mark of an epoch leaves after all its
-// items. Numbers have no gaps: a slot waits for the turn of a dropped item, too.
+// items. Numbers have no gaps: a slot waits for the turn of a dropped item, too. The coroutines wait in the
+// order of the numbers: if an item has to wait, so do all later ones, unless `block` refuses them.
 class turn_rule {
   public:
     using ticket = turn;
@@ -48,6 +49,8 @@ class turn_rule {
         const bool never = t.mark ? t.epoch >= blocked_.epoch : t.epoch > blocked_.epoch;
         return never ? admission::refused : admission::wait;
     }
+
+    static bool goes_before(const turn& a, const turn& b) noexcept { return a.number < b.number; }
 
     void leave(const turn& t) noexcept {
         ++left_;

@@ -86,6 +86,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
             it.ends_stage = false;
         }
         change(it, [&](place_rule& rule) { return rule.block(it.asked); });
+        places_.ask_all();  // refuses later requests than those that have to wait
     }
 
     decltype(auto) work(iteration& it) {

@@ -171,6 +171,7 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
             detail::base_of(*this->out_).block_puts(it.place.number);
         } else if (is_ordered()) {
             turns_.update(detail::block_turn{it.place});
+            turns_.ask_all();  // refuses later items than those that have to wait
         }
     }
 

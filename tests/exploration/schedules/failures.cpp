@@ -3,13 +3,19 @@
 #include "pipelines.hpp"
 
 #include <weir/run/invocation.hpp>
+#include <weir/stages/batch_slots.hpp>
+#include <weir/stages/block_pool.hpp>
+#include <weir/stages/epochs.hpp>
+#include <weir/stages/pipe.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/retry.hpp>
+#include <weir/task/sleep.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -348,6 +354,58 @@ void a_slot_without_a_function(world& w) {
     book.settle_stopped(how.most_under_way());
 }
 
+// A call fails while other slots wait for the end of an epoch: at a stage that gives results on, or at one that
+// writes into batches. Those that are to leave after the failed item are refused, and nobody else waits.
+void failed_in_turn(world& w) {
+    ledger book;
+    const manner how(w);
+    weir::block_pool blocks(sizeof(std::size_t), 2);
+    const auto make = [&book](std::uint64_t number) {
+        std::vector<item> some;
+        for (int i = 0; i < 2; ++i) some.push_back(book.make(static_cast<std::size_t>(number)));
+        return some;
+    };
+    const std::size_t bad = w.draw(6);
+    const bool fails_early = w.draw(2) == 1;
+    const auto fails = [&](const item& i, bool early) {
+        return fails_early == early && 2 * i.producer() + i.nth() == bad;
+    };
+    const auto work = [&](item i) -> task<item> {
+        co_await weir::sleep_for(duration(static_cast<duration::rep>((i.nth() + i.producer()) * 2 % 3)));
+        if (!fails(i, true)) co_return std::move(i);
+        book.dropped(i);
+        throw std::runtime_error("bad");
+    };
+    const auto write = [&](item i, std::span<std::size_t> place) -> task<void> {
+        book.dropped(i);
+        place[0] = i.producer();
+        co_await weir::sleep_for(duration(static_cast<duration::rep>((i.nth() + i.producer()) * 2 % 5)));
+        if (fails(i, false)) throw std::runtime_error("bad");
+    };
+    {
+        auto run = (weir::source(weir::epochs(make, 3), {.capacity = 1}) |
+                    weir::pipe(work, {.concurrency = how.slots + 2, .capacity = 1}) |
+                    weir::batch_slots<std::size_t>(
+                        blocks, {.places = 1}, write,
+                        {.concurrency = how.slots + 2, .output_order = how.order(), .capacity = 1}) |
+                    weir::sink(1))
+                       .start<stepwise>(w);
+        std::size_t epoch = 0;
+        const ending end = end_of([&] {
+            while (auto batch = run.get()) {
+                for (const std::size_t of : *batch) {
+                    book.check(of >= epoch, "epochs come one after the other");
+                    epoch = of;
+                }
+            }
+        });
+        book.check(end.failed, "the failure is told");
+        book.check(2 * epoch <= bad + 1, "no item of an epoch behind the failed one comes out");
+    }
+    book.check(blocks.stats().size == blocks.blocks(), "all blocks are free again");
+    book.settle_stopped(6);
+}
+
 const schedules::registered all("failures", {{"a_stage_throws", a_stage_throws},
                                              {"tolerated", tolerated},
                                              {"one_too_many", one_too_many},
@@ -357,6 +415,7 @@ const schedules::registered all("failures", {{"a_stage_throws", a_stage_throws},
                                              {"retried", retried},
                                              {"out_of_time", out_of_time},
                                              {"a_hook_throws", a_hook_throws},
-                                             {"a_slot_without_a_function", a_slot_without_a_function}});
+                                             {"a_slot_without_a_function", a_slot_without_a_function},
+                                             {"failed_in_turn", failed_in_turn}});
 
 }  // namespace

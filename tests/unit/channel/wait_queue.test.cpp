@@ -42,6 +42,16 @@ struct below {
 };
 using room = weir::detail::wait_queue<below>;
 
+// The same in the order of the numbers; counts the questions.
+struct sorted : below {
+    int* asked;
+    admission ask(int n) const noexcept {
+        ++*asked;
+        return below::ask(n);
+    }
+    static bool goes_before(int a, int b) noexcept { return a < b; }
+};
+
 // Gives out seats, and counts the questions.
 struct seats {
     using ticket = int;
@@ -131,6 +141,36 @@ TEST_CASE("an update asks for no waiter while the rule says that it has no answe
     weir::sync_wait(time, weir::when_all(visit(1), visit(2), visit(3), visit(4), change()));
     CHECK(went == std::vector<int>{1, 2, 3, 4});
     CHECK(questions == std::vector<int>{8, 0, 4, 2, 2});
+}
+
+TEST_CASE("in a sorted line an update asks until one has to wait; ask_all asks for each") {
+    virtual_time time;
+    const std::string stage = "s";
+    plain_slot me(stage, 0, time);
+    int asked = 0;
+    weir::detail::wait_queue<sorted> door(sorted{{}, &asked}, "");
+    std::vector<int> went;
+    std::vector<int> questions;
+    const auto visit = [&](int n) -> task<> {
+        const bool go = co_await door.wait(n, me, waits);
+        went.push_back(go ? n : -n);
+    };
+    const auto change = [&]() -> task<> {
+        co_await weir::sleep_for(1s);
+        const auto count = [&] { questions.push_back(std::exchange(asked, 0)); };
+        count();
+        door.update([](sorted& rule) { rule.limit = 3; });
+        count();
+        door.update([](sorted&) {});
+        count();
+        door.ask_all();
+        count();
+        door.update([](sorted& rule) { rule.limit = 9; });
+        count();
+    };
+    weir::sync_wait(time, weir::when_all(visit(5), visit(2), visit(4), visit(1), visit(3), change()));
+    CHECK(went == std::vector<int>{1, 2, 3, 4, 5});
+    CHECK(questions == std::vector<int>{10, 3, 1, 3, 3});
 }
 
 TEST_CASE("the time of a wait counts for a measured slot, in the given state") {

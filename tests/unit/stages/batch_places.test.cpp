@@ -76,6 +76,79 @@ TEST_CASE("the slot that fills the last place gives the batch, and then no more"
     CHECK_FALSE(a.gives);
 }
 
+TEST_CASE("batches leave as they become full; what is left at the end leaves as it was begun") {
+    place_rule rule(false, 0);
+    place_request t[4] = {item(0), item(1), item(2), item(3)};
+    for (place_request& each : t) {
+        rule.ask(&each);
+        REQUIRE(each.fetches);
+        add_batch(rule, each, 1);
+    }
+    for (const std::size_t i : {2U, 0U}) rule.fill(t[i]);
+    REQUIRE(t[2].gives);
+    CHECK_FALSE(t[0].gives);
+    for (const std::uint64_t number : {2U, 0U}) {
+        const place_rule::next_output next = rule.take(t[2]);
+        REQUIRE(next.batches);
+        CHECK(next.batches->number_at(0) == number);
+        CHECK_FALSE(next.batches->next);
+    }
+    place_request more = item(4);
+    rule.ask(&more);
+    add_batch(rule, more, 2);
+    rule.fill(more);
+    rule.fill(t[3]);
+    place_request end;
+    end.cause = place_request::event::at_end;
+    REQUIRE(rule.ask(&end) == admission::go);
+    place_rule::next_output rest = rule.take(t[2]);
+    std::size_t sizes = 0;
+    for (const open_batch* each = rest.batches.get(); each != nullptr; each = each->next.get()) {
+        sizes = 10 * sizes + each->size();
+    }
+    CHECK(sizes == 112);  // of the items 1, 3 and 4
+    CHECK_FALSE(rule.take(t[2]).batches);
+}
+
+TEST_CASE("a place that was freed is given out before those of later batches") {
+    place_rule rule(false, 0);
+    place_request a = item(0), b = item(1), c = item(2), d = item(3), e = item(4);
+    rule.ask(&a);
+    add_batch(rule, a, 2);
+    rule.ask(&b);
+    rule.ask(&c);
+    add_batch(rule, c, 2);
+    rule.leave_out(a);
+    rule.ask(&d);
+    CHECK(d.batch == b.batch);
+    CHECK(d.place == 0);
+    rule.ask(&e);
+    CHECK(e.batch == c.batch);
+    CHECK(e.place == 1);
+    place_request more = item(5);
+    rule.ask(&more);
+    CHECK(more.fetches);
+}
+
+TEST_CASE("requests wait by epochs, marks last; in order by their numbers, else as they come") {
+    for (const bool in_order : {false, true}) {
+        const place_rule rule(in_order, 0);
+        place_request a = item(0, 0), b = item(1, 0), m = mark(2, 0), c = item(2, 1), end;
+        end.cause = place_request::event::at_end;
+        const auto goes_before = [&rule](place_request& x, place_request& y) {
+            return rule.goes_before(&x, &y);
+        };
+        CHECK(goes_before(a, b) == in_order);
+        CHECK_FALSE(goes_before(b, a));
+        CHECK(goes_before(b, m));
+        CHECK_FALSE(goes_before(m, b));
+        CHECK(goes_before(m, c));
+        CHECK(goes_before(b, c));
+        CHECK(goes_before(c, end));
+        CHECK_FALSE(goes_before(end, m));
+    }
+}
+
 TEST_CASE("the place of an item that fails goes to the next one, also if that waits for memory") {
     place_rule rule(false, 0);
     place_request a = item(0), b = item(1);
