@@ -3,6 +3,8 @@
 #ifndef WEIR_STAGES_OPEN_BATCH_HPP
 #define WEIR_STAGES_OPEN_BATCH_HPP
 
+#include <weir/platform/config.hpp>
+
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
 #include <memory>   // for std::unique_ptr
