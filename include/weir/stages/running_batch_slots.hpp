@@ -62,7 +62,6 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         base::release_resources(context);
         leave_work(context);
     }
-
     void on_item(iteration& it) noexcept {
         base::on_item(it);
         if (it.place.mark) it.asked.cause = place_request::event::mark;
