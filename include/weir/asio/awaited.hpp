@@ -18,6 +18,12 @@
 #include <utility>      // for std::exchange, std::forward, std::move
 #include <vector>       // for std::vector
 
+#if !defined(ASIO_HAS_CO_AWAIT) && !defined(BOOST_ASIO_HAS_CO_AWAIT)
+static_assert(
+    false,
+    "weir: weir::asio::awaited needs Asio's coroutines: define ASIO_HAS_CO_AWAIT, or use a later Asio");
+#else
+
 namespace weir::asio::inline WEIR_ASIO_KIND {
 
 namespace detail {
@@ -278,4 +284,5 @@ auto awaited(A&&) {
 
 }  // namespace weir::asio::inline WEIR_ASIO_KIND
 
+#endif
 #endif

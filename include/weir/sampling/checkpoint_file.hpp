@@ -3,6 +3,7 @@
 #ifndef WEIR_SAMPLING_CHECKPOINT_FILE_HPP
 #define WEIR_SAMPLING_CHECKPOINT_FILE_HPP
 
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/output_file.hpp>
 #include <weir/sampling/checkpoint.hpp>
 
@@ -27,11 +28,14 @@ namespace weir {
 ///
 ///     weir::save_checkpoint("training.weir", weir::checkpoint::merge(those_of_all_ranks));
 ///
-/// Errors: `std::system_error` with the path; the errors of `to_bytes`. The old content stays.
+/// Errors: `std::system_error` with the path; `std::invalid_argument` if the path is empty; the errors of
+///         `to_bytes`. The old content stays.
 /// Cost:   waits for the storage, for 1 to 100 ms; during the call, a second file exists beside it, with the
 ///         name of the file and `.new`; if several processes save into it at once, also `.new1`, and so on.
 ///         After a crash such a file remains, until the next call.
 inline void save_checkpoint(const std::string& path, const checkpoint& done) {
+    detail::refuse_if(path.empty(),
+                      "weir: save_checkpoint was given an empty path; give it the name of a file");
     const std::vector<std::byte> bytes = done.to_bytes();
     const auto* const text = reinterpret_cast<const char*>(bytes.data());
     detail::output_file::replace_durably(path, std::string_view(text, bytes.size()));

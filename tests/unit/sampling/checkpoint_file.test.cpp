@@ -121,6 +121,7 @@ TEST_CASE("a path that can't be written or read is an error with the path") {
     const std::string path = here / "none/a.weir";
     CHECK_THROWS_WITH(weir::save_checkpoint(path, some(1)), ContainsSubstring(path));
     CHECK(!weir::load_checkpoint(path));
+    CHECK_THROWS_WITH(weir::save_checkpoint("", some(1)), ContainsSubstring("empty path"));
 #if !defined(_WIN32)
     CHECK_THROWS_AS(weir::load_checkpoint(here.path.string()), std::system_error);
 #endif
