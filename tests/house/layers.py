@@ -58,6 +58,7 @@ SYSTEM_CALLS = ("platform/system.hpp", "platform/system_files.hpp", "platform/sy
                 "platform/system_signals.hpp", "platform/system_windows.hpp", "platform/platform.hpp")
 OF_CUDA = "cuda/runtime.hpp"  # its versions
 OF_FORMAT = "report/format.hpp"  # whether there is std::format
+OF_ASIO = "asio/awaited.hpp"  # the only one that asks whether Asio has coroutines
 OF_STANDARD = ("platform/config.hpp", "task/stop_state.hpp")  # what there is at all
 PAST_QT = ("asio/io_executor.hpp", "asio/pending.hpp")  # whose `emit` is a macro there
 SRC = "src.hpp"  # what is compiled once for a program
@@ -196,7 +197,7 @@ def check_text(header):
         yield 2, f"neither `#pragma once` nor a guard named {header.guard()}"
         body = header.directives
     for number, keyword, _ in [d for d in body if d not in (header.bodies() or [])]:
-        if keyword in CONDITIONS and header.name not in (CONFIG, *SYSTEM_CALLS, OF_CUDA, OF_FORMAT, *OF_STANDARD):
+        if keyword in CONDITIONS and header.name not in (CONFIG, *SYSTEM_CALLS, OF_CUDA, OF_FORMAT, OF_ASIO, *OF_STANDARD):
             yield number, f"`#{keyword}` belongs into {CONFIG} or {SYSTEM_CALLS[0]}"
         if keyword in DEFINITIONS and header.name not in (CONFIG, VERSION, *PAST_QT):
             yield number, f"`#{keyword}` belongs into {CONFIG} or {VERSION}"
