@@ -216,7 +216,9 @@ class traversal_rule {
     const item_counts* items_;
     traversal_slot* any_ = nullptr;  // a slot of the ring of all slots that have begun; null: there is none
     traversal_slot* leader_ = nullptr;  // takes from the queue, was admitted to do so, or has a mark
-    bool is_taking_ = false;            // the leader waits for the queue, or is about to: see wake_one()
+    // The leader waits for the queue, or is about to. Only then may wake_one() end that wait: before, the
+    // leader prepares its operation without the lock.
+    bool is_taking_ = false;
     std::size_t num_present_ = 0;
     std::size_t num_waiting_ = 0;  // number of idle slots that wait, without the leader
     std::size_t num_wakeups_ = 0;  // number of waiting slots that are to take a pending item
