@@ -47,7 +47,7 @@ WEIR_INLINE void any_channel<Policy>::close_to_newcomers() noexcept {
     if (putters_.empty()) return close_locked(locked.woken());
     closed_ = true;
     drains_puts_ = true;
-    puts::close_early(locked.woken());
+    puts::end_early_puts(locked.woken());
 }
 
 template <class Policy>
@@ -214,7 +214,7 @@ WEIR_INLINE void any_channel<Policy>::close_locked(wakes& woken) noexcept {
             woken.push(*w);
         }
     }
-    puts::close_early(woken);
+    puts::end_early_puts(woken);
     if (core::has_sink() && !this->sink_->is_over()) items::update_sink_meter(nullptr);
 }
 

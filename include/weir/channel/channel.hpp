@@ -33,9 +33,9 @@ namespace weir {
 ///           yields: its coroutine goes to the end of its executor's queue.
 /// Resumes:  on the executor of the waiting coroutine, by a post; never inside the call that ended the wait.
 ///           For a coroutine of another library, a member `weir::executor& weir_executor()` of its promise
-///           names the executor. Without that member, it is the executor whose coroutine the thread runs; or
-///           else a thread of this library, which all such coroutines share and must not block. The other
-///           library may move its coroutine from there to an executor of its own.
+///           names the executor. Without that member, the coroutine resumes on the executor whose coroutine
+///           its thread runs at the await; or else on a thread of this library, which such coroutines share
+///           and must not block. The other library may then move its coroutine to an executor of its own.
 /// Threads:  any number may call any members at the same time; the destructor runs alone.
 /// Errors:   `std::invalid_argument` for a capacity of 0 or less, `std::bad_alloc` from the constructor. A
 ///           wait throws `std::system_error` if the shared thread can't be started. A wait throws
@@ -48,10 +48,10 @@ namespace weir {
 /// Cost:     O(1). One short lock if the capacity is 1 or 2, or if the operation doesn't wait, wakes nobody,
 ///           and doesn't change whether the channel is empty; else at most two. Locks cost next to nothing if
 ///           only one thread uses the channel (bench/results.md). Only the constructor, `set_capacity`,
-///           `stats`, and a histogram with waits in more than 8 octaves (powers of two) allocate. The memory
-///           for items is that of the next power of two of the capacity. An operation that doesn't wait reads
-///           the clock only if the channel becomes or stops being empty. An operation that waits reads the
-///           clock once, and so does the operation that ends the wait.
+///           `stats` and a histogram allocate; the last for waits in more than 8 octaves (powers of two), or
+///           for 2^32 in one bucket. The memory for items is that of the next power of two of the capacity. An
+///           operation that doesn't wait reads the clock only if the channel becomes or stops being empty. An
+///           operation that waits, and one that ends a wait, read the clock once each.
 /// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
 ///           (platform/biased_lock.hpp).
 ///
@@ -273,8 +273,8 @@ class channel final : detail::any_channel<Policy>,
     /// Errors: `std::invalid_argument` for 0 or less; `std::bad_alloc`, and then nothing has changed.
     void set_capacity(std::size_t capacity) { base::set_capacity(capacity); }
 
-    /// Sets a limit in bytes beside the capacity, by `item_size`; 0, the default: no limit. An item
-    /// larger than the limit goes in when the channel is empty. May be changed while the channel is in use.
+    /// Limits the sum of the `item_size` of all items inside; 0, the default: no limit. An item larger than
+    /// the limit goes in when the channel is empty. May be called while the channel is in use.
     /// Errors: `std::invalid_argument` for a negative number that was converted to `std::size_t`.
     /// Cost: with a limit every operation takes both locks, and computes the size of its item.
     void set_max_bytes(std::size_t bytes) { base::set_max_bytes(bytes); }

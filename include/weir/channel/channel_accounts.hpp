@@ -62,7 +62,7 @@ class channel_clock {
     }
 
     // Uses the clock of `ex` from now on. False: the channel already has a clock. An executor with the trait
-    // `passing` is not remembered, as it may be destroyed at any time: the platform's clock is used then.
+    // `passing` may be destroyed at any time: for such an executor, the channel uses the platform's clock.
     bool bind(executor& ex) noexcept {
         if (bound_) return false;
         bound_ = true;
@@ -85,8 +85,8 @@ class channel_clock {
 template <class Policy>
 using slot_of = std::conditional_t<Policy::statistics, timed_slot<keeps_histograms<Policy>>, slot>;
 
-// The statistics of a channel. Written under the locks of the channel. The parameter `measured` is the slot
-// (a worker of a stage) that does the operation; null for other coroutines and for threads.
+// The statistics of a channel, which change only under the locks of the channel. The parameter `measured` is
+// the slot (a worker of a stage) that does the operation; null for other coroutines and for threads.
 template <class Policy>
 class channel_accounts : public channel_ends<Policy> {
     using ends = channel_ends<Policy>;
@@ -194,8 +194,9 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // Fills in everything but the name. `until`: the instant up to which waits count, in ns of the channel's
-    // clock; empty: the current time. `sink`: receives the figures of the merged sink, if there is one.
+    // Sets all members of `s` except the name. `until`: the instant up to which waits count, in ns of the
+    // channel's clock; empty: the current time. `sink`: receives the figures of the merged sink, if there is
+    // one.
     void fill(channel_stats& s, [[maybe_unused]] std::optional<std::int64_t> until,
               [[maybe_unused]] std::optional<sink_figures>* sink = nullptr) noexcept {
         s.capacity = this->capacity_;
@@ -240,7 +241,7 @@ class channel_accounts : public channel_ends<Policy> {
     }
 
     channel_clock<platform> clock_;
-    // Items that a cancel removed; the count of the end for getting includes them.
+    // The number of items that a cancel removed; `get_end_.count` includes these items.
     std::uint64_t discarded_ = 0;
     // How many marks (of the end of an epoch) were put, and got. Each number is guarded by the lock of its
     // end of the channel.

@@ -59,13 +59,13 @@ class stop_listener<no_stop, Callback, Platform> {
 
 // Base of the awaiters of put and get, for all item types. `Puts`: true for a put, false for a get.
 //
-// 1. The derived class, a template of the item type, tries under the lock of one end: see `channel_items`.
+// 1. The derived class, a template of the item type, tries the fast path: see `channel_items`.
 // 2. Where one lock is not enough, `suspend` decides under both locks: the operation ends, or its waiter
 //    joins the line of waiters.
-// 3. The callbacks that can end a wait are registered under no lock, and only by an operation that found that
-//    it has to wait. The operation then tries a second time.
+// 3. The callbacks that can end a wait are registered under no lock, and only by an operation that has to
+//    wait. Then step 2 is repeated.
 //
-// One object is made or restarted for each item. So its constructor writes little of the waiter.
+// One object is made or restarted for each item. So the constructor writes only few members of the waiter.
 template <class Policy, class Stop, bool Puts>
 class channel_awaiter : public not_awaited {
     using store = any_channel<Policy>;
@@ -95,7 +95,7 @@ class channel_awaiter : public not_awaited {
 
   public:
     // Tags. `updates_slot_itself`: the operation, not `co_await` in a task, records its wait in the slot.
-    // `moves_item`: `when_any` rejects the operation, because `when_any` could lose its item.
+    // `moves_item`: `when_any` rejects the operation, because `when_any` could lose the item.
     using updates_slot_itself = void;
     using moves_item = void;
 
@@ -143,7 +143,7 @@ class channel_awaiter : public not_awaited {
     waiter waiter_;
 
   private:
-    // The callback of a stop: ends the wait. If the waiter is not yet in line, it will not wait.
+    // The callback of a stop: ends the wait. If the waiter is not yet in line, the operation will not wait.
     struct stop_waiting {
         store* channel;
         waiter* waiting;
@@ -171,7 +171,7 @@ class channel_awaiter : public not_awaited {
         listens_to_run_ = false;
         on_run_stop_.destroy();  // waits for a callback that is running
     }
-    // The waiter is in line here only if the coroutine's frame is destroyed while it is suspended.
+    // Called by the destructor. The waiter is in line only if a suspended coroutine is being destroyed.
     WEIR_NOINLINE void clean_up() noexcept {
         if (waiter_.linked) channel_->forget(waiter_, line_);
         if (listens_to_run_) listen_to_run_no_more();

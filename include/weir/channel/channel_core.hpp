@@ -138,8 +138,9 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         }
     }
 
-    // A thread begins to wait, perhaps one that runs a coroutine. Returns the executor of the channel's
-    // clock, which the thread may have to run meanwhile; null: none.
+    // The waiter `w` of a thread joins the line. If the thread runs a coroutine, a channel without a clock
+    // gets the clock of that coroutine's executor. Returns the executor of the channel's clock, which the
+    // thread may have to run meanwhile; null: none.
     executor* wait_in_line(waiter& w, side line) noexcept {
         if (executor* const here = current_executor()) bind(*here);
         executor* const clock = clock_.owner();
@@ -148,8 +149,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         return clock;
     }
 
-    // A different number at each call, for a choice (choice.hpp) whose first channel this is. The number
-    // decides which operation of the choice is tried first.
+    // Returns a different number at each call. A choice (choice.hpp) calls its first channel, and decides by
+    // the number which operation is tried first.
     std::uint64_t next_choice_number() noexcept {
         return choices_.fetch_add(1, std::memory_order_relaxed);  // relaxed: orders nothing
     }
@@ -195,7 +196,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     }
 
     // A wait ends: removes the waiter from its line, and sets the outcome. Slot and channel record the same
-    // instants, so that their sums agree. An early put: see `remove_early`.
+    // instants, so that their sums agree. For an early put, calls `remove_early`.
     // `counts`: false if the wait moved a mark of the end of an epoch, which does not count as an operation.
     void remove_waiter(waiter& w, side line, detail::outcome result, std::int64_t now,
                        [[maybe_unused]] bool counts = true) noexcept {

@@ -88,7 +88,7 @@ class put_order {
     // No number above `last` goes in any more.
     void block(std::uint64_t last) noexcept { blocked_ = smaller(blocked_, last); }
 
-    // Calls `function(number)` for each early item, in their order.
+    // Calls `function(number)` for each early item, in the order of the numbers.
     template <class Function>
     void each_item(Function function) const {
         std::uint64_t number = next_;
@@ -106,7 +106,7 @@ class put_order {
     }
 
     void set_window(std::size_t window) noexcept { window_ = window; }
-    // For a ring with more places: copies the states to `more`, all empty before, and swaps the vectors.
+    // Called when the ring gets more places: copies the states to `more`, all `empty` before, and swaps.
     void resize(std::vector<place>& more) noexcept {
         for (std::uint64_t number = next_; number != next_ + places_.size(); ++number) {
             more[number_as<std::size_t>(number) & (more.size() - 1)] = at(number);
@@ -145,7 +145,7 @@ struct alignas(64) channel_end {
 // whether it is empty. One lock is enough to read these.
 //
 // A channel of capacity 1 or 2, or with a merged sink, has one lock: the lock for putting guards both ends.
-// There most operations concern both ends. For the gains see bench/results.md.
+// In such a channel most operations concern both ends. For the gains see bench/results.md.
 template <class Policy>
 class channel_ends {
     static_assert(policy_like<Policy>,
@@ -162,10 +162,10 @@ class channel_ends {
     // Locks both ends. Before it unlocks them, updates `put_needs_both_` and `get_needs_both_`.
     class [[nodiscard]] whole_lock {
       public:
-        // `ends_apart`: takes both locks even if the ends share one, so that the caller can change this.
+        // `ends_apart`: takes both locks even if one would do. For a caller that changes whether one does.
         explicit whole_lock(const channel_ends& core, bool ends_apart = false) noexcept
             : whole_lock(core, record::mine(), ends_apart) {}
-        // `me`: the record of the calling thread, which the locks of the ends need.
+        // `me`: the record of the calling thread, which a biased lock needs; null: the thread has none.
         WEIR_ALWAYS_INLINE whole_lock(const channel_ends& core, record* me, bool ends_apart = false) noexcept
             : core_(core), put_owner_(core.put_end_.lock.enter(me)),
               two_locks_(ends_apart || !core.has_one_lock()),
@@ -191,7 +191,7 @@ class channel_ends {
         explicit get_guard(const channel_ends& core) noexcept
             : core_(core), one_lock_(core.has_one_lock()),
               owner_(one_lock_ ? core.put_end_.lock.enter() : core.get_end_.lock.enter()) {}
-        // `me`: the record of the calling thread, which the locks of the ends need.
+        // `me`: the record of the calling thread, which a biased lock needs; null: the thread has none.
         WEIR_ALWAYS_INLINE get_guard(const channel_ends& core, record* me) noexcept
             : core_(core), one_lock_(core.has_one_lock()),
               owner_(one_lock_ ? core.put_end_.lock.enter(me) : core.get_end_.lock.enter(me)) {}

@@ -218,8 +218,9 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // The put and the get of items that change the statistics, where one lock guards both ends: the first
-    // item of an empty channel, the last item, and every item if a sink was merged with the queue.
+    // The puts and gets that change the statistics, if one lock guards both ends: the put of the first item,
+    // the get of the last item, and each put and get if a sink was merged with the queue. With two locks, the
+    // slow path does these puts and gets.
     WEIR_ALWAYS_INLINE bool put_is_accounted() const noexcept {
         return Policy::statistics && core::has_one_lock() && (core::size() == 0 || core::has_sink());
     }

@@ -126,14 +126,15 @@ class channel_puts : public channel_items<Policy> {
 
     // ---- the caller holds both locks (`whole_lock`), and wakes the waiters in `woken` after unlocking ----
 
-    // A put. Moves `item` if the put succeeds. `measured`: the stage's slot that puts; null: none.
+    // Puts the item if that is possible without waiting; moves from `item` only then. `measured`: the slot (a
+    // worker of a stage) that puts; null: another coroutine, or a thread.
     outcome offer(void* item, slot* measured, wakes& woken) noexcept {
         return offer_for(measured, item, measured, woken);
     }
-    // A put with a number.
+    // The same for a numbered put: see the table above.
     outcome offer_in_order(waiter& w, wakes& woken) noexcept;
 
-    // Moves the items of waiting puts to the places that are free.
+    // Ends the waits of puts for which there is room now, and of early puts whose items may be stored now.
     void admit_putters(slot* measured, wakes& woken) noexcept;
     bool waits_to_put() const noexcept { return !putters_.empty() || !early_.empty(); }
 
@@ -142,7 +143,7 @@ class channel_puts : public channel_items<Policy> {
     void block_puts(std::uint64_t last, wakes& woken) noexcept;
 
     // Ends the waits of early puts, as the channel is closed.
-    void close_early(wakes& woken) noexcept;
+    void end_early_puts(wakes& woken) noexcept;
     // Called before the items are destroyed. Moves all early items up, so that they follow the last item
     // without gaps. Returns the index of the last item plus 1.
     std::uint64_t gather_early() noexcept;
@@ -184,7 +185,7 @@ class channel_puts : public channel_items<Policy> {
     // Puts the item for the slot `owner`. `measured`: the slot whose last reading of the clock is the current
     // time, `owner` or another one; null: the clock is read.
     outcome offer_for(slot* owner, void* item, slot* measured, wakes& woken) noexcept;
-    // Serves the early puts that need not wait any longer.
+    // Ends the waits of early puts that have their turn and room, or whose items may be stored now.
     void admit_early(slot* measured, wakes& woken) noexcept;
     // Whether the item of the early put `w` may be stored in its place now: the place is within the window of
     // `put_order` and free, no put waits in `putters_`, the item fits the limit in bytes, and is not traced.

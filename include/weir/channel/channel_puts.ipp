@@ -189,7 +189,7 @@ WEIR_INLINE void channel_puts<Policy>::block_puts(std::uint64_t last, wakes& wok
 }
 
 template <class Policy>
-WEIR_INLINE void channel_puts<Policy>::close_early(wakes& woken) noexcept {
+WEIR_INLINE void channel_puts<Policy>::end_early_puts(wakes& woken) noexcept {
     while (waiter* const w = early_.front()) {
         core::remove_early(*w, w->item != nullptr ? outcome::closed : outcome::done, core::reading(nullptr));
         woken.push(*w);

@@ -220,7 +220,7 @@ class choice_operation : public not_awaited {
         void operator()() const noexcept { choice->stop(by); }
     };
 
-    // The number of the case to try first: random, but the same in each replay of a schedule.
+    // The index of the case to try first: pseudorandom, from a channel's counter: tests can repeat it.
     std::size_t first_to_try() const noexcept {
         std::size_t i = 0;
         while (cases_[i] == nullptr) ++i;

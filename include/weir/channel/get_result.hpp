@@ -160,24 +160,24 @@ class channel_refusals {
     template <class Item, class Limit>
         requires(!std::is_convertible_v<Limit, stop_token>)
     auto put(Item&&, Limit&&) {
-        return no_limit<Limit>();
+        return refuse_limit<Limit>();
     }
     template <class Limit>
         requires(!std::is_convertible_v<Limit, stop_token>)
     auto get(Limit&&) {
-        return no_limit<Limit>();
+        return refuse_limit<Limit>();
     }
 
     // For an argument that is no span of items, or whose items are constant.
     template <class Range>
         requires(!std::is_convertible_v<Range, std::span<T>>)
     auto put_some(Range&&, stop_token = {}) {
-        return no_items<Range>();
+        return refuse_range<Range>();
     }
     template <class Range>
         requires(!std::is_convertible_v<Range, std::span<T>>)
     auto get_some(Range&&, stop_token = {}) {
-        return no_items<Range>();
+        return refuse_range<Range>();
     }
 
     // For an item that would have to be copied, and for an argument of another type.
@@ -205,14 +205,14 @@ class channel_refusals {
 
   private:
     template <class Limit>
-    static auto no_limit() noexcept {
+    static auto refuse_limit() noexcept {
         static_assert(std::is_convertible_v<Limit, stop_token>,
                       "weir: a coroutine's put or get ends early by a stop_token, get(token), or after some "
                       "time, get_for(100ms), put_for(item, 100ms); for a thread, blocking_get(100ms)");
         return std::suspend_never();
     }
     template <class Range>
-    static auto no_items() noexcept {
+    static auto refuse_range() noexcept {
         static_assert(
             std::is_convertible_v<Range, std::span<T>>,
             "weir: put_some and get_some move the items of a std::span<T>, or of a vector or array of "

@@ -48,8 +48,8 @@ class uninitialised_slot {
     };
 };
 
-// The operations on an item, for code that is compiled once for all item types: about half of a channel. Code
-// that runs for each item without waiting is a template of the item type instead: see
+// The operations on an item, for code that is compiled once for all item types: about half of the code of a
+// channel. Code that runs for each item without waiting is a template of the item type instead: see
 // `channel_items::put_here`.
 struct item_type {
     void (*move)(void* from, void* to) noexcept;      // move-constructs `to`; `from` remains
