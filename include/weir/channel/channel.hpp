@@ -34,7 +34,7 @@ namespace weir {
 /// Resumes:  on the executor of the waiting coroutine, by a post; never inside the call that ended the wait.
 ///           For a coroutine of another library, a member `weir::executor& weir_executor()` of its promise
 ///           names the executor. Without that member, the coroutine resumes on the executor whose coroutine
-///           its thread runs at the await; or else on a thread of this library, which such coroutines share
+///           the thread runs at the await; or else on a thread of this library, which such coroutines share
 ///           and must not block. The other library may then move its coroutine to an executor of its own.
 /// Threads:  any number may call any members at the same time; the destructor runs alone.
 /// Errors:   `std::invalid_argument` for a capacity of 0 or less, `std::bad_alloc` from the constructor. A
@@ -49,9 +49,9 @@ namespace weir {
 ///           and doesn't change whether the channel is empty; else at most two. Locks cost next to nothing if
 ///           only one thread uses the channel (bench/results.md). Only the constructor, `set_capacity`,
 ///           `stats` and a histogram allocate; the last for waits in more than 8 octaves (powers of two), or
-///           for 2^32 in one bucket. The memory for items is that of the next power of two of the capacity. An
-///           operation that doesn't wait reads the clock only if the channel becomes or stops being empty. An
-///           operation that waits, and one that ends a wait, read the clock once each.
+///           for 2^32 in one bucket. The memory for items is that of the next power of two of the capacity.
+///           An operation that doesn't wait reads the clock only if the channel becomes or stops being empty.
+///           An operation that waits, and one that ends a wait, read the clock once each.
 /// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
 ///           (platform/biased_lock.hpp).
 ///
