@@ -68,9 +68,9 @@ namespace {
 
 weir::task<> come(item_order& order, std::uint64_t number, weir::stop_token stop, std::vector<int>& went) {
     item_order::place mine(order, number);
-    bool goes = mine.is_first();
-    if (!goes) goes = co_await mine.first(std::move(stop));
-    went.push_back(goes ? static_cast<int>(number) : -1);
+    bool has_turn = mine.has_turn();
+    if (!has_turn) has_turn = co_await mine.wait_for_turn(std::move(stop));
+    went.push_back(has_turn ? static_cast<int>(number) : -1);
 }
 
 // What was spawned before has come to waiting, on the one thread of this pool.

@@ -1,4 +1,4 @@
-// weir cuda, internal: submits work on a device to the reactor of its context, and awaits its end
+// weir cuda, internal: submits work on a device to the reactor of a context, and awaits the end of the work
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CUDA_AWAITED_WORK_HPP
 #define WEIR_CUDA_AWAITED_WORK_HPP
@@ -36,9 +36,9 @@ class ticket {
             throw;
         }
     }
-    // For an event that the caller owns and has recorded: the operation is queued already. Unlike the other
-    // constructor, never waits for the context's thread: so a `completion::reaction`, which may run on that
-    // thread, can make a ticket.
+    // For an event that the caller owns and has recorded: the operation is queued already. The other
+    // constructor may wait until the context's thread has created an event; this one never waits. So a
+    // `completion::reaction`, which may run on that thread, can make a ticket.
     ticket(context_state& of, cudaEvent_t recorded, completion::reaction then)
         : state_(of), completion_(&completion::make(of.box(), recorded, then)) {
         completion_->returns_event = false;
@@ -162,8 +162,8 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
         return true;
     }
 
-    // Resumes on the coroutine's executor, posted by the thread that finds the work done. False: the work is
-    // done by the end of this call, and the coroutine continues at once.
+    // Resumes on the coroutine's executor: the thread that finds the work done posts the coroutine. Returns
+    // false if the work is done before this call returns: the coroutine continues at once.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const weir::detail::coroutine_env env = weir::detail::env_of(h);

@@ -200,9 +200,9 @@ class mailbox final : public weir::detail::polled_source {
     // Adds a completion, and makes a thread poll. Returns false, and adds nothing, if the mailbox is closed.
     bool put(completion& c) noexcept {
         const bool needs_context_thread = c.needs_context_thread();
-        // The executor whose idle threads are to poll. Null: wakes the context's thread to poll. For a
-        // completion with a host function, this thread is enough: the driver's call wakes it, too.
-        executor* const waits =
+        // The executor whose idle threads are to poll. Null: the context's thread is to poll. That thread is
+        // enough for a completion with a host function: the driver's call of the function wakes the thread.
+        executor* const poller =
             needs_context_thread || c.has_host_function ? nullptr : weir::detail::current_executor();
         c.submitted = standard_platform::now();
         // relaxed: expect() below publishes the addition, and wakes the context's thread, which then calls
@@ -219,7 +219,7 @@ class mailbox final : public weir::detail::polled_source {
             // the address is used
         } while (
             !newest_.compare_exchange_weak(head, &c, std::memory_order_release, std::memory_order_relaxed));
-        expect(waits);
+        expect(poller);
         return true;
     }
 

@@ -47,9 +47,9 @@ class item_order {
     item_order(const item_order&) = delete;
     item_order& operator=(const item_order&) = delete;
 
-    // The item with this number acquires nothing any more: if all earlier items have left, too, it is the
-    // next item's turn. Called once for each number. If there is no memory for the record, the order is given
-    // up: all items continue.
+    // Called once for each number, when the item with this number will acquire nothing more. If all earlier
+    // items have left, too, the next item has its turn. If there is no memory for the record, the order is
+    // given up: all items continue.
     void leave(std::uint64_t number) noexcept {
         std::shared_ptr<gate> first;
         try {
@@ -61,7 +61,7 @@ class item_order {
             }
             if (!calls_.empty() && calls_.begin()->first == next_) first = calls_.begin()->second.waits_at;
         } catch (...) {
-            lose_count();
+            give_up_order();
         }
         if (first) static_cast<void>(first->try_put(0));
     }
@@ -74,17 +74,17 @@ class item_order {
         place& operator=(const place&) = delete;
         ~place() { leave(); }
 
-        bool is_first() const {
+        // Whether all earlier items have left, or the order was given up.
+        bool has_turn() const {
             const std::scoped_lock held(all_.lock_);
-            return all_.lost_count_ || all_.next_ == number_;
+            return all_.order_given_up_ || all_.next_ == number_;
         }
-        // Waits until leave() was called for all earlier items, or the order was given up. False: a stop was
-        // requested.
-        task<bool> first(stop_token stop) const {
+        // Waits for the turn. The result is false if a stop was requested first.
+        task<bool> wait_for_turn(stop_token stop) const {
             const std::shared_ptr<gate> at = all_.gate_of(number_);
             if (!at) co_return true;
-            const std::optional<char> goes = co_await at->get(std::move(stop));
-            co_return goes.has_value();
+            const std::optional<char> turn = co_await at->get(std::move(stop));
+            co_return turn.has_value();
         }
         void leave() noexcept {
             if (!left_) all_.leave(number_);
@@ -103,14 +103,14 @@ class item_order {
     std::shared_ptr<gate> gate_of(std::uint64_t number) {
         auto made = std::make_shared<gate>(1, clock_);
         const std::scoped_lock held(lock_);
-        if (lost_count_ || next_ == number) return nullptr;
+        if (order_given_up_ || next_ == number) return nullptr;
         calls_[number].waits_at = made;
         return made;
     }
     // Gives the order up: all items that wait continue.
-    void lose_count() noexcept {
+    void give_up_order() noexcept {
         const std::scoped_lock held(lock_);
-        lost_count_ = true;
+        order_given_up_ = true;
         for (auto& [number, c] : calls_) {
             if (c.waits_at) static_cast<void>(c.waits_at->try_put(0));
         }
@@ -119,17 +119,18 @@ class item_order {
     clock_executor clock_;
     std::mutex lock_;
     std::uint64_t next_ = 0;
-    bool lost_count_ = false;
+    bool order_given_up_ = false;
     std::map<std::uint64_t, call> calls_;  // calls that wait, or that left before their turn
 };
 
-// Limits the number of pending copies to `depth`; or to the number of slots (workers of the stage), if the
-// stage has got more slots.
+// Limits the number of pending copies to the greater of two numbers: `depth`, and the number of slots
+// (workers of the stage).
 class pending_copies {
   public:
     explicit pending_copies(std::size_t depth) : free_(depth) {}
 
-    // The permission for one copy. Its owner first waits for `after`, the oldest pending copy; null: no wait.
+    // The permission for one copy. The owner of the permission first waits until the copy `after`, the oldest
+    // pending one, is done; null: no wait.
     class place {
       public:
         explicit place(pending_copies& all) : after(all.begin()), all_(all) {}
@@ -157,15 +158,15 @@ class pending_copies {
         shared_event oldest;
         if (free_ != 0) {
             --free_;
-        } else if (!row_.empty()) {
-            oldest = std::move(row_.front());
-            row_.pop_front();
+        } else if (!ends_.empty()) {
+            oldest = std::move(ends_.front());
+            ends_.pop_front();
         }
         return oldest;
     }
     void add(shared_event copy) {
         const std::scoped_lock held(lock_);
-        row_.push_back(std::move(copy));
+        ends_.push_back(std::move(copy));
     }
     void give_up() {
         const std::scoped_lock held(lock_);
@@ -173,8 +174,8 @@ class pending_copies {
     }
 
     std::mutex lock_;
-    std::size_t free_;              // the number of copies that may still begin without a wait
-    std::deque<shared_event> row_;  // the ends of the pending copies, the oldest first
+    std::size_t free_;               // the number of copies that may still begin without a wait
+    std::deque<shared_event> ends_;  // the ends of the pending copies, the oldest first
 };
 
 // Throws `std::invalid_argument` if `of`, the state of a stream or of memory, has another device index than
@@ -208,7 +209,7 @@ struct copier : copying_run {
     struct settings {
         pinned_pool* pool;  // null: batches are in page-locked memory already
         std::size_t depth;  // the number of copies that may be pending
-        bool when_copied;   // send() ends when the copy is done; false: when the copy is queued
+        bool when_copied;   // send() returns when the copy is done; false: when the copy is queued
         bool timed;
         std::optional<stream> on;                 // none: each run makes a stream
         std::shared_ptr<device_account> account;  // gives the device memory; null: each run makes an account
@@ -227,19 +228,20 @@ struct copier : copying_run {
     std::shared_ptr<device_account> account;
 };
 
-// Copies a batch to the device. `block`: has the batch already; none: packs `parts` into a block of the pool
-// or, without a device, into the memory of the result. Items acquire memory and blocks in the order of their
-// numbers, as a later item keeps both until all earlier items have left the stage. Returns none if the run
-// was stopped, or the time limit was over, before the item had its turn, memory and, for packing, a block.
+// Copies a batch to the device. `block`: contains the batch; none: send() packs `parts` into a block of the
+// pool or, without a device, into the memory of the result. Items acquire memory and blocks in the order of
+// their numbers, as a later item keeps both until all earlier items have left the stage. Returns none if the
+// run was stopped, or the time limit was over, before the item had its turn, memory and, for packing, a
+// block.
 inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> block,
                                                std::span<const host_part> parts, std::size_t bytes,
                                                const invocation& call) {
     const bool on_host = s.account->of()->on_host();
     const bool packs = !block && !on_host;
     item_order::place mine(s.order, call.item());
-    if (!mine.is_first()) {
-        const bool goes = co_await mine.first(call.stop());
-        if (!goes) co_return std::nullopt;
+    if (!mine.has_turn()) {
+        const bool has_turn = co_await mine.wait_for_turn(call.stop());
+        if (!has_turn) co_return std::nullopt;
     }
     // Memory first: a block that is in use comes back without the consumer's help, so an item may keep its
     // memory while it waits for a block.

@@ -35,8 +35,8 @@ class device_allocator {
     /// Errors: an exception fails the `device_pool::acquire`, or the batch of `to_device`.
     [[nodiscard]] virtual void* allocate(std::size_t bytes, cudaStream_t s) = 0;
 
-    /// Frees memory behind the work that is queued on the stream `s`, which may be another one than at the
-    /// allocation, and is not captured. May be called by the context's thread.
+    /// Frees memory behind the work that is queued on the stream `s`. `s` may be another stream than that of
+    /// the allocation, and is not captured. May be called by the context's thread.
     virtual void free(void* memory, std::size_t bytes, cudaStream_t s) noexcept = 0;
 
   protected:
@@ -97,11 +97,11 @@ class device_blocks final : public device_allocator {
 
     void free(void* memory, std::size_t, cudaStream_t s) noexcept override {
         const auto number = static_cast<std::size_t>(static_cast<std::byte*>(memory) - first_) / block_bytes_;
-        const bool told =
+        const bool is_recorded =
             detail::without_last_error(cudaEventRecord(last_use_[number]->get(), s)) == cudaSuccess;
-        if (!told) state_->wait_for_stream(s);
+        if (!is_recorded) state_->wait_for_stream(s);
         const std::scoped_lock held(lock_);
-        free_.push_back({number, told});
+        free_.push_back({number, is_recorded});
     }
 
   private:
@@ -142,8 +142,8 @@ class freed_memory {
     }
 
     // Removes, from the oldest piece of each stream on, the pieces whose event is over; returns whether there
-    // were any. Adds their sizes to `bytes`, and to `idle` the memory that the caller has to free. The caller
-    // has reserved room in `idle`.
+    // were such pieces. Adds the sizes of the pieces to `bytes`, and to `idle` the memory that the caller has
+    // to free. The caller has reserved room in `idle`.
     bool take_over(std::size_t& bytes, std::vector<void*>& idle) {
         bool found = false;
         for (row& r : rows_) {

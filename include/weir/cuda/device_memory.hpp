@@ -66,14 +66,15 @@ class device_account : public std::enable_shared_from_this<device_account> {
     // For try_take(), and for the coroutine whose turn it is. Returns null if too little memory is free now.
     void* attempt(std::size_t bytes, cudaStream_t s);
 
-    // Frees the memory behind the work of the stream, and records `behind` there. Returns true if the memory
-    // counts as in use until `behind` is over. False: the memory counts as free already (there is no device,
-    // or an error); or the stream is captured, and the memory is freed after the capture.
+    // Frees the memory behind the work of the stream, and records the event `behind` after that work. Returns
+    // true if the memory counts as in use until `behind` is over. Returns false in two cases. The memory
+    // counts as free already: in a context without a device, or after an error. Or the stream is captured:
+    // then the memory counts as in use, and is freed after the capture.
     bool give(void* memory, std::size_t bytes, const stream& on,
               const std::shared_ptr<pooled_event>& behind) noexcept;
 
-    // Called after an attempt that failed. True: `news` gets an item when memory becomes free. False: no
-    // memory is in use any more.
+    // Called after an attempt that failed. Returns true if `news` gets an item when memory becomes free;
+    // false if no memory is in use any more.
     bool expects_news();
 
     [[noreturn]] void refuse(std::size_t bytes) const;
@@ -128,10 +129,11 @@ class device_account : public std::enable_shared_from_this<device_account> {
 
     void check_size(std::size_t bytes) const;
 
-    // Keeps a record of freed memory until its event is over. False: there is no host memory for the record.
+    // Keeps a record of freed memory until its event is over. Returns false if there is no host memory for
+    // the record.
     bool keep(cudaStream_t s, freed_memory::piece what) noexcept;
 
-    // Counts the bytes as in use. False: they would exceed the limit.
+    // Counts the bytes as in use. Returns false, and counts nothing, if the bytes would exceed the limit.
     bool reserve(std::size_t bytes) {
         harvest();
         const std::scoped_lock held(lock_);
@@ -152,7 +154,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
 
     void* allocate(std::size_t bytes, cudaStream_t s);
 
-    // Counts memory whose event is over as free, and removes its records; returns whether there were any.
+    // Counts freed memory whose event is over as free, and removes its record. Returns whether there was any.
     // Memory that comes from the runtime of a device without memory pools is freed by cudaFree here: not
     // under the lock, as cudaFree may block.
     bool harvest();

@@ -34,8 +34,8 @@ struct context_options {
     /// The time of polling without a pause after work was queued or has ended, while it is unknown how long
     /// such work takes.
     duration spin = std::chrono::microseconds(20);
-    duration period = std::chrono::microseconds(50);    ///< interval of polling after `spin`, for work that
-                                                        ///< takes longer than usual, and for captures
+    /// Interval of polling after `spin`, for work that takes longer than usual, and for captures.
+    duration period = std::chrono::microseconds(50);
     duration watchdog = std::chrono::milliseconds(10);  ///< interval of polling with `host_function`
 };
 
@@ -254,13 +254,13 @@ class reactor final : private mailbox::reader {
         if (c.called.load(std::memory_order_acquire)) return true;
         if (c.has_host_function && !asks_all) return false;
         c.result = without_last_error(cudaEventQuery(c.event));
-        const bool says = c.result == cudaSuccess || c.result == cudaErrorNotReady;
-        broken_.set_refusal(says ? cudaSuccess : c.result);
-        if (says) return c.result == cudaSuccess;
+        const bool has_answer = c.result == cudaSuccess || c.result == cudaErrorNotReady;
+        broken_.set_refusal(has_answer ? cudaSuccess : c.result);
+        if (has_answer) return c.result == cudaSuccess;
         // The event was captured into a graph, or was destroyed: it will never be complete.
         if (c.result == cudaErrorCapturedEvent || c.result == cudaErrorInvalidResourceHandle) return true;
-        // After the end, the waiter reuses memory that the work uses. So only an error that ends all work
-        // counts as the end.
+        // A waiter that is told of the end reuses the memory of the work. So an error counts as the end of
+        // the work only if no queued work can be done after the error.
         if (!ends_all_work(c.result)) return false;
         broken_.set(c.result);
         c.result = broken_.get();

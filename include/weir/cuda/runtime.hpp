@@ -177,7 +177,8 @@ inline bool is_captured(cudaStream_t stream) noexcept {
 
 }  // namespace detail
 
-/// One copy of several that are queued together. Lifetime: both pieces of memory until the copy is done.
+/// One copy of several that are queued together. Lifetime: both pieces of memory must exist until the copy is
+/// done.
 struct piece {
     void* to;           ///< on the host or the device
     const void* from;   ///< on the host or the device

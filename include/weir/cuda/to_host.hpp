@@ -53,9 +53,9 @@ namespace detail {
 inline task<std::optional<lease>> fetch(copying_run& s, std::span<fetched> from, const invocation& call) {
     const std::size_t bytes = from.back().at + from.back().memory.bytes();
     item_order::place mine(s.order, call.item());
-    if (!mine.is_first()) {
-        const bool goes = co_await mine.first(call.stop());
-        if (!goes) co_return std::nullopt;
+    if (!mine.has_turn()) {
+        const bool has_turn = co_await mine.wait_for_turn(call.stop());
+        if (!has_turn) co_return std::nullopt;
     }
     std::optional<lease> block = s.pool->try_acquire(bytes);
     if (!block) {
