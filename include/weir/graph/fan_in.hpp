@@ -62,7 +62,7 @@ class merge_rule {
 
     merge_rule(const settings& how, std::uint64_t first_epoch);
 
-    // Called for each item and mark, before `ask`.
+    // The input has an item or a mark to put. Called before `ask`.
     void arrive(const merge_ticket& t) noexcept {
         inputs_[t.input].has = t.mark ? state::mark : state::item;
         skip_ended_inputs();
@@ -76,12 +76,12 @@ class merge_rule {
     // The item or mark was put. `more`: the queue of the input has another item.
     void leave(const merge_ticket& t, bool more) noexcept;
 
-    // The input has ended. `early`: maybe because of a stop or a failure.
+    // The input has ended. `early`: a stop or a failure may have ended it, so that items are missing.
     void end(std::size_t which, bool early = false) noexcept;
     // Returns true if the user's function has to choose the next turn, and no other thread calls the
-    // function. `open`, which has capacity for all inputs, then has the inputs with turns, and the caller
+    // function. `with_turns`, which has capacity for all inputs, then has the inputs with turns. The caller
     // calls `choose` with one of these inputs, or `close`.
-    bool claim_choice(std::vector<std::size_t>& open) noexcept;
+    bool claim_choice(std::vector<std::size_t>& with_turns) noexcept;
     void choose(std::size_t which) noexcept {
         turn_ = which;
         skip_ended_inputs();
@@ -96,7 +96,7 @@ class merge_rule {
     struct input {
         bool has_ended_epoch() const noexcept { return has == state::mark || has == state::end; }
         state has = state::nothing;
-        bool has_no_turn = false;  // in the rest of the epoch
+        bool has_no_turn = false;  // until the end of the epoch
         double weight = 1;
         double credit = 0;        // see next_by_weight()
         std::uint64_t share = 0;  // the weight as a whole number
@@ -118,9 +118,9 @@ class merge_rule {
     // all weights are 0, with equal ones. The draws of an epoch don't depend on other epochs.
     void next_by_draw() noexcept;
 
-    bool none_open() const noexcept;
+    bool no_input_has_turns() const noexcept;
 
-    // The `share` of the greatest weight: 2^52, so that the shares of 4095 inputs sum to less than 2^64.
+    // The `share` of the greatest weight: 2^52. The shares of up to 4095 inputs then sum to less than 2^64.
     static constexpr double greatest_share = static_cast<double>(std::uint64_t{1} << 52U);
 
     merge_order order_;
@@ -133,9 +133,9 @@ class merge_rule {
     std::uint64_t draws_ = 0;  // in this epoch
     std::size_t turn_ = 0;     // the input that has the turn; the number of inputs: none has
     std::size_t next_ = 0;     // the input that is tried first for the next turn, in an order without weights
-    bool busy_ = false;        // an input was admitted, and its item or mark is not yet put
+    bool busy_ = false;        // an input was admitted, and has not put its item or mark yet
     bool closed_ = false;
-    bool incomplete_ = false;  // an input has ended early: no more epoch ends
+    bool incomplete_ = false;  // an input has ended early: no further mark is put
 };
 
 // A function of the user that chooses the next input: see `merge_options::rule`.
@@ -153,9 +153,9 @@ inline std::size_t checked_choice(std::size_t which, const std::vector<std::size
                             "; those that may have more to give are " + all);
 }
 
-// Takes from several queues, with a slot (worker) for each, and puts into one, in the order of a
-// `merge_rule`; with `as_they_come`, no slot asks for a turn. Joins the inputs of a merge, and the branches
-// of a route.
+// The stage that joins the inputs of a merge, or the branches of a route. Takes from several queues, with a
+// slot (worker) for each queue, and puts into one queue, in the order of a `merge_rule`. With `as_they_come`,
+// no slot waits for a turn.
 template <class C, class Policy>
 class running_fan_in : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;
@@ -169,8 +169,8 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     running_fan_in(run_context& run, const stage_options& options, const char* kind, merge_rule rule,
                    bool as_they_come, merge_choice choice, std::vector<queue*> in, queue& out)
         : base(run, kind, options, nullptr, &out), ins_(std::move(in)), as_they_come_(as_they_come),
-          choice_(std::move(choice)), room_(std::move(rule), "for its turn to merge") {
-        open_.reserve(ins_.size());
+          choice_(std::move(choice)), turns_(std::move(rule), "for its turn to merge") {
+        with_turns_.reserve(ins_.size());
     }
 
     void take(intake<queue>& next, slot& me, iteration& it) noexcept {
@@ -185,18 +185,18 @@ class running_fan_in : public stage_kind<C, C, Policy> {
 
     bool is_ordered() const noexcept { return !as_they_come_; }
     auto wait_for_turn(const merge_ticket& next, slot& me) noexcept {
-        room_.update([&next](merge_rule& rule) { rule.arrive(next); }, me);
+        turns_.update([&next](merge_rule& rule) { rule.arrive(next); }, me);
         make_choices(me);
-        return room_.wait(next, me, slot_state::wait_turn);
+        return turns_.wait(next, me, slot_state::wait_turn);
     }
     bool leave_turn(const iteration& it) noexcept {
         const bool more = ins_[it.input]->size() > 0;
-        room_.update([&it, more](merge_rule& rule) { rule.leave(it, more); }, it.context->slot);
+        turns_.update([&it, more](merge_rule& rule) { rule.leave(it, more); }, it.context->slot);
         make_choices(it.context->slot);
         return !is_closed();
     }
     bool continues_when_output_closed(const iteration&) noexcept {
-        room_.update([](merge_rule& rule) { rule.close(); });
+        turns_.update([](merge_rule& rule) { rule.close(); });
         return false;
     }
     // Whether a worker ends after a refusal: if the run stops, the rule was closed, or an input has ended
@@ -204,13 +204,13 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     // mark of its own input.
     bool ends_when_refused() const noexcept {
         return this->run_.own_stop().stop_requested() ||
-               room_.read([](const merge_rule& rule) { return rule.is_closed() || rule.is_incomplete(); });
+               turns_.read([](const merge_rule& rule) { return rule.is_closed() || rule.is_incomplete(); });
     }
 
     void close_input(slot& me) noexcept {
         ins_[me.number()]->cancel();
         const bool early = this->may_end_early();
-        room_.update([&me, early](merge_rule& rule) { rule.end(me.number(), early); });
+        turns_.update([&me, early](merge_rule& rule) { rule.end(me.number(), early); });
         make_choices(me);
         if (is_closed()) {
             for (queue* const other : ins_) other->cancel();
@@ -221,42 +221,43 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     }
 
   private:
-    // Calls the function of the user as long as a turn has to be chosen. Without the lock of the rule; but
-    // one thread at a time, because only one thread can claim a choice. An exception, or a chosen input
-    // without a turn, fails the stage and closes the rule.
+    // Calls the function of the user as long as a turn has to be chosen. The lock of the rule is not held
+    // during the call. Threads call the function one at a time, as only one thread can claim a choice. An
+    // exception, or a chosen input without turns, fails the stage and closes the rule.
     void make_choices(slot& me) noexcept {
         if (!choice_) return;
         const auto claims = [this] {
             bool is_claimed = false;
-            room_.update([this, &is_claimed](merge_rule& rule) { is_claimed = rule.claim_choice(open_); });
+            turns_.update(
+                [this, &is_claimed](merge_rule& rule) { is_claimed = rule.claim_choice(with_turns_); });
             return is_claimed;
         };
         while (claims()) {
             try {
-                const std::size_t which = detail::checked_choice(choice_(open_), open_);
+                const std::size_t which = detail::checked_choice(choice_(with_turns_), with_turns_);
                 ++choices_;
-                room_.update([which](merge_rule& rule) { rule.choose(which); });
+                turns_.update([which](merge_rule& rule) { rule.choose(which); });
             } catch (...) {
                 this->fail_stage(me, choices_, std::current_exception());
-                room_.update([](merge_rule& rule) { rule.close(); });
+                turns_.update([](merge_rule& rule) { rule.close(); });
             }
         }
     }
 
     bool is_closed() const noexcept {
-        return room_.read([](const merge_rule& rule) { return rule.is_closed(); });
+        return turns_.read([](const merge_rule& rule) { return rule.is_closed(); });
     }
 
     std::vector<queue*> ins_;
     const bool as_they_come_;
     merge_choice choice_;
-    std::vector<std::size_t> open_;  // the inputs that `choice_` may choose
-    std::uint64_t choices_ = 0;
-    wait_queue<merge_rule> room_;
+    std::vector<std::size_t> with_turns_;  // the inputs that `choice_` may choose
+    std::uint64_t choices_ = 0;            // calls of `choice_` that have returned a valid input
+    wait_queue<merge_rule> turns_;
 };
 
-// Adds a stage that joins queues into a new queue, and returns the new queue. `options.concurrency` is
-// ignored: each queue `in` has a slot. `how.weights` empty: all weights are 1.
+// Adds a stage that joins the queues `in` into a new queue, and returns the new queue. The stage has one slot
+// for each of these queues; `options.concurrency` is ignored. If `how.weights` is empty, all weights are 1.
 template <class Policy, class C>
 channel<C, Policy>& attach_fan_in(run_core<Policy>& run, const char* kind, stage_options options,
                                   merge_rule::settings how, std::vector<channel<C, Policy>*> in,

@@ -40,7 +40,7 @@ WEIR_INLINE admission merge_rule::judge(const merge_ticket& t) const noexcept {
         if (t.epoch < epoch_ || incomplete_) return admission::refused;
         const bool all =
             std::all_of(inputs_.begin(), inputs_.end(), [](const input& i) { return i.has_ended_epoch(); });
-        if (!all || busy_ || (has_user_rule_ && !none_open())) return admission::wait;
+        if (!all || busy_ || (has_user_rule_ && !no_input_has_turns())) return admission::wait;
     } else if (order_ != merge_order::arrival || has_user_rule_) {
         if (busy_) return admission::wait;
         if (order_ == merge_order::priority) {
@@ -80,12 +80,12 @@ WEIR_INLINE void merge_rule::end(std::size_t which, bool early) noexcept {
     skip_ended_inputs();
 }
 
-WEIR_INLINE bool merge_rule::claim_choice(std::vector<std::size_t>& open) noexcept {
-    if (!choice_due_ || closed_ || none_open()) return false;
+WEIR_INLINE bool merge_rule::claim_choice(std::vector<std::size_t>& with_turns) noexcept {
+    if (!choice_due_ || closed_ || no_input_has_turns()) return false;
     choice_due_ = false;
-    open.clear();
+    with_turns.clear();
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        if (!inputs_[i].has_no_turn) open.push_back(i);
+        if (!inputs_[i].has_no_turn) with_turns.push_back(i);
     }
     return true;
 }
@@ -151,7 +151,7 @@ WEIR_INLINE void merge_rule::next_by_draw() noexcept {
     }
 }
 
-WEIR_INLINE bool merge_rule::none_open() const noexcept {
+WEIR_INLINE bool merge_rule::no_input_has_turns() const noexcept {
     return std::all_of(inputs_.begin(), inputs_.end(), [](const input& i) { return i.has_no_turn; });
 }
 

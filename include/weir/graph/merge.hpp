@@ -65,7 +65,7 @@ namespace detail {
 template <class... Inputs>
 inline constexpr bool are_pipelines = sizeof...(Inputs) > 0 && (composable<Inputs> && ...);
 
-// Makes a pipeline of an argument, which may be a pipeline or one stage.
+// Makes a pipeline from an argument of `merge` or `zip`: from a pipeline, or from one stage.
 template <class P>
 auto pipeline_of(P&& part) {
     return detail::make_pipeline(detail::stages_of(std::forward<P>(part)));
@@ -84,7 +84,7 @@ struct joined_stage<true, Stage, Given...> {
 template <template <class...> class Stage, class... Given>
 using joined_stage_t = typename joined_stage<are_pipelines<Given...>, Stage, Given...>::stage;
 
-// The item type that an input gives.
+// The item type of the last queue of an input.
 template <class P>
 struct given_by;
 template <class Row>

@@ -30,8 +30,8 @@
 
 namespace weir::detail {
 
-// A queue of records, one for each batch or mark. The dividing stage adds a record before it puts the parts,
-// and the joining stage takes the record after the last part: so that record is in the queue already.
+// A queue of records, one for each batch or mark. The dividing stage adds a record before it puts the parts
+// of the batch. The joining stage takes the record after the last part, so the queue has the record by then.
 template <class Provenance>
 class split_records {
   public:
@@ -41,7 +41,7 @@ class split_records {
         std::optional<std::uint64_t> end_of_epoch;     // the epoch, for a mark instead of a batch
     };
 
-    // Moves the provenance of `item` into the record, unless an exception is thrown.
+    // Appends a record, and moves the provenance of `item` into it. An exception leaves `item` unchanged.
     template <class C>
     void add(record&& r, C& item) {
         const std::lock_guard guard(lock_);
@@ -204,21 +204,21 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     void close_output(typename base::slot& me) noexcept { this->leave(me, branches_); }
 
   private:
-    // For a chooser that is awaited: calls the chooser for each element, one after the other, or once for the
-    // batch. The result, true, has no meaning.
+    // For a chooser that returns an awaitable. Calls the chooser with each element, one after the other, or
+    // once with the batch, and awaits each result. The result of the task, true, has no meaning.
     task<bool> choose(iteration& it) {
         prepare(it);
         auto& batch = item_traits::value_of(*it.item);
         if constexpr (choice::is_of_batch) {
             auto pending = detail::call(f_, std::as_const(batch), nullptr);
-            auto got = co_await std::move(pending);
-            assign_all(it, got);
+            auto choices = co_await std::move(pending);
+            assign_all(it, choices);
         } else {
             std::size_t place = 0;
             for (auto& element : batch) {
                 auto pending = detail::call(f_, std::as_const(element), nullptr);
-                auto got = co_await std::move(pending);
-                assign(it, element, place++, names_.index_of(got));
+                auto chosen = co_await std::move(pending);
+                assign(it, element, place++, names_.index_of(chosen));
             }
         }
         co_return true;

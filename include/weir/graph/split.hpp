@@ -55,7 +55,7 @@ namespace detail {
 template <class Batch, class D, class Records>
 struct joined_batch {
     typename Records::record record;  // how the batch was divided
-    std::optional<D> whole;           // the joined batch; none: without results
+    std::optional<D> whole;           // the joined batch; none: no branch gave a result
 };
 
 // The stage that joins the results of the branches. `Part`: the item type of the branches' last queues; `D`:
@@ -106,8 +106,8 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
         assemble(it, parts);
     }
-    // Returns the joined batch. Null if no branch gave an element; and after a stop request, because a branch
-    // may have given up some elements.
+    // Returns the joined batch. Returns null if no branch gave an element. Returns null also after a stop
+    // request, because a branch may have dropped elements for this reason.
     D* next_result(iteration& it) noexcept {
         if (this->run_.may_give_up()) it.whole.reset();
         if (!it.whole) this->acknowledge_drop(std::move(it.record.about));
@@ -286,7 +286,7 @@ split(Function&&, split_options, Branches...) -> split<Function, Branches...>;
 template <class Function, class... Branches>
 split(Function&&, Branches...) -> split<Function, Branches...>;
 
-/// Refuses the name of an overloaded function at compile time.
+/// Rejects the name of an overloaded function at compile time.
 template <class Function = detail::not_deduced, class = detail::refused_t<Function>, class... Rest>
 split(Function, const Rest&...) -> split<Function, Rest...>;
 

@@ -100,22 +100,22 @@ class running_tee : public stage_kind<C, C, Policy> {
             } else {
                 carried_value_t<C> value(std::as_const(*it.item).value());
                 // The copy has the epoch, but not the draws (samples of the source) that the item was made
-                // from: only the main way counts for a checkpoint.
+                // from: for a checkpoint only the item counts, not its copy.
                 it.copy.emplace(std::move(value), provenance(it.place.epoch));
             }
         } else {
             it.copy.emplace(std::as_const(*it.item));
         }
     }
-    // Puts first the copy, if there is one, into the side, then the item into the main way.
+    // Returns first the copy, if there is one, for the side; then the item, for the next queue.
     C* next_result(iteration& it) noexcept {
         it.result_is_item = !it.copy || std::exchange(it.was_copy_put, true);
         return it.result_is_item ? it.item : detail::pointer_to(it.copy);
     }
     bool is_last_result(const iteration& it) const noexcept { return it.result_is_item; }
     queue& output_for(const iteration& it) noexcept { return it.result_is_item ? *this->out_ : side_; }
-    // False if the main way is closed. True if the side is closed, by a `take` or a failure: the tee then
-    // puts no more copies, and ends after a failure.
+    // False if the next queue is closed. True if the queue of the side is closed, by a `take` or a failure:
+    // the tee then makes no more copies. After a failure, the tee ends after this item.
     bool continues_when_output_closed(iteration& it) noexcept {
         if (it.result_is_item) return false;
         copies_ = false;
@@ -130,7 +130,7 @@ class running_tee : public stage_kind<C, C, Policy> {
 
   private:
     queue& side_;
-    bool copies_ = true;
+    bool copies_ = true;  // false: the queue of the side is closed
     end_of_side end_{side_rule{}, "for the side to end", wait_kind::others};
 };
 
@@ -161,9 +161,9 @@ struct tee_stage : stage_base {
         auto& out = run.template add_queue<C>(options);
         auto& tee =
             run.template add<stage_of<running_tee<C, Policy>>>({&in}, {&out, &side}, options, in, out, side);
-        const std::string main_way = run.why_no_checkpoint();
+        const std::string why_no_checkpoint = run.why_no_checkpoint();
         auto& end = pipeline<Row>::attach(std::forward<Self>(self).part, run, side);
-        run.why_no_checkpoint() = main_way;  // what a stage of the side has set does not count
+        run.why_no_checkpoint() = why_no_checkpoint;  // drops the reason that a stage of the side has set
         named.name = options.name + "_end";
         using last = typename std::remove_reference_t<decltype(end)>::value_type;
         run.template add<stage_of<running_drain<last, channel<C, Policy>, Policy>>>({&end}, {}, named, end,
@@ -195,8 +195,8 @@ struct tee_stage : stage_base {
 ///     weir::source(frames) | weir::tee(weir::pipe(preview)) | weir::pipe(encode) | weir::sink()
 ///
 /// \param part  a stage, or several composed by `|`, without source and sink.
-/// Order:    kept in both queues behind the stage. A slow side delays the main way when the queues of the
-///           side are full. The stream ends when both ways have ended.
+/// Order:    kept in both queues behind the stage. When the queues of a slow side are full, the tee waits,
+///           and so do the stages behind it. The stream ends when the side has ended, too.
 /// Errors:   a failure on the side, or an exception from a copy, stops the run. A side that ends early
 ///           (`take`) gets no more items.
 template <class Part>
@@ -214,7 +214,7 @@ template <class Part>
     }
 }
 
-/// Does not compile: the second argument is no `tee_options`.
+/// Rejects options of another type at compile time.
 template <class Part, class Options, class = detail::refused_t<Part, Options, tee_options>>
 void tee(Part&&, Options&&) noexcept;
 

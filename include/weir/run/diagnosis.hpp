@@ -30,9 +30,9 @@
 // - A trial (a stage alone, with one number of slots) ends after 10 s at the latest, or after 3 s in which no
 //   slot of the stage has changed its state: see `trial_limits::still`. After 60 s, all trials end, and the
 //   run continues. The table names the trials that ended early or were not made, with the reason.
-// - Trials of a function that never suspends leave free one thread of an executor with three or more: perhaps
-//   only a later stage unblocks the function. As many slots as the pipeline describes are always allowed.
-//   Trials of a coroutine may use all threads of its executor.
+// - Trials of a function that never suspends leave one thread of the executor free, if there are three or
+//   more: the function may wait for a later stage, which needs a thread. As many slots as the pipeline
+//   describes are always allowed. Trials of a coroutine may use all threads of its executor.
 // - When the run ends, a verdict is printed, if 20 items or more came after the profile: what limited the
 //   rate of the run, and which change would help most. The verdict is made from the statistics since the
 //   first time after the profile when no queue held more than its capacity. Changes are simulated if the
@@ -76,7 +76,7 @@ class profile_lines {
 
     int width_;
     bool is_few_ = false;     // a trial had too few items for an interval
-    bool seen_ends_[6] = {};  // whether a trial ended so; the index is a `trial_end`
+    bool seen_ends_[6] = {};  // by `trial_end`: whether a trial has ended in this way
 };
 
 // The profiler of WEIR_DIAGNOSE: prints a line for each trial, and the verdict at the end of the run.

@@ -71,9 +71,9 @@ class pipeline_failure : public std::runtime_error {
     /// \returns `failure::error` of that failure: the exception of a stage's function, a hook or a callback.
     [[nodiscard]] std::exception_ptr original() const noexcept { return failures_.front().error; }
 
-    /// \returns the failure that stopped the run, then others that came before the consumer got this
-    ///          exception: beyond a limit, or of a hook or callback. 16 at most. If `on_failure` threw, the
-    ///          failure that it was called with, also one within the limit, comes before the exception.
+    /// \returns the failure that stopped the run, and then later failures that exceeded a limit or came from
+    ///          a hook or callback, until the consumer got this exception; 16 at most. If `on_failure` threw,
+    ///          the failure with which it was called, also one within the limit, comes before its exception.
     [[nodiscard]] const std::vector<failure>& failures() const noexcept { return failures_; }
 
   private:
@@ -138,15 +138,16 @@ class failure_limit {
 /// The limit that tolerates any number of failures.
 inline constexpr failure_limit unlimited{UINT64_MAX};
 
-/// Called once by the destructor of a run that failed, if the failure was not thrown to a consumer. All work
-/// of the run has ended. `run`: the stages, as `src | decode | sink`. Not called if
-/// `run_options::on_failure` was called with all failures that stopped the run.
+/// A function for failures that no consumer has seen. The destructor of a run that failed calls the function
+/// once, after all work of the run has ended. Not called if the failure was thrown to a consumer, or if
+/// `run_options::on_failure` was called with all failures that stopped the run. `run`: the names of the
+/// stages, as `src | decode | sink`.
 using failure_sink = void (*)(std::string_view run, const pipeline_failure& error) noexcept;
 
 namespace detail {
 
-// The exception that a run throws. `std::throw_with_nested` of libc++ would copy the failure, and there may
-// be no memory for the copy.
+// The exception that a run throws. Thrown without `std::throw_with_nested`, which in libc++ copies the
+// failure: memory for the copy may lack.
 class nesting_failure final : public pipeline_failure, public std::nested_exception {
   public:
     explicit nesting_failure(pipeline_failure&& whole) noexcept : pipeline_failure(std::move(whole)) {}
@@ -184,7 +185,7 @@ class failure_counter {
 
   private:
     const failure_limit limit_;
-    spin_lock lock_;  // guards the members below, so that both numbers are of one moment
+    spin_lock lock_;  // guards the members below, so that the limit is compared with numbers of one moment
     std::uint64_t failures_ = 0;
     std::uint64_t invocations_ = 0;
     entry last_;  // the last failure; kept during the probation of a rate
@@ -199,8 +200,8 @@ class failure_record {
     void add(failure f, bool reported) noexcept;
     // Whether a failure was added, also if the failures were thrown since.
     bool has_failed() const noexcept;
-    // `failure::stage` of the first failure; empty: there is none, or memory lacks. Called when no first
-    // failure can come any more.
+    // `failure::stage` of the first failure. Empty if there is no failure, or if memory for the text lacked.
+    // Read without the lock: called only after the stages have ended, when `add` no longer writes the text.
     const std::string& first_stage() const noexcept { return first_stage_; }
     // Throws the failures, once; does nothing if there are none. If memory lacks, throws `std::bad_alloc`;
     // the next call then throws the failures.

@@ -79,8 +79,8 @@ class trial_shares {
     // multiple of the slots.
     std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept;
 
-    // How many items the first `n` trials need, so that each slot gets at least four and each trial at least
-    // ten.
+    // Returns how many items the stage needs for the first `n` trials, so that each slot gets at least four
+    // items, and each trial at least ten.
     std::size_t items_needed(std::size_t n) const noexcept;
 
   private:

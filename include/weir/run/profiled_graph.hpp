@@ -46,11 +46,11 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
         return this->is_paused() && !this->own_stop().stop_requested();
     }
     std::size_t num_stages() const noexcept override { return stages_.size(); }
-    // True for a stage that can have several slots, but not for a for_each that the pipeline gives one slot:
-    // the order of its calls may matter.
+    // True for a stage that can have several slots. False for a last stage, such as a `for_each`, that the
+    // pipeline gives one slot: the order in which its function is called may matter.
     bool can_change_slots(std::size_t stage) const noexcept override {
-        const bool acts = stages_[stage]->outputs().empty();
-        return stages_[stage]->is_resizable() && (!acts || slots_[stage].before > 1);
+        const bool is_last = stages_[stage]->outputs().empty();
+        return stages_[stage]->is_resizable() && (!is_last || slots_[stage].before > 1);
     }
     // SIZE_MAX for a stage whose function can suspend, and on virtual time. Else the number of threads of its
     // executor, less the threads that slots of the run occupy now, and less one that is kept free for later
@@ -81,7 +81,7 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
 
     ~profiled_graph() = default;
 
-    // Called before the start: no stage begins with an item until `admit` is called for the stage.
+    // Called before the start. From then on no stage begins with an item until `admit` is called for it.
     void hold_stages();
     // Calls the profiler. Returns when to call `take_step` again; nothing: the profile has ended, or the
     // profiler threw.

@@ -273,7 +273,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
       public:
         explicit drain_operation(task<run_result>&& all) noexcept : all_(std::move(all)) {}
         bool await_ready() const noexcept { return false; }
-        // Resumes on the coroutine's executor, when the stream has ended.
+        // Resumes the coroutine on its executor when the stream has ended.
         template <class Promise>
         auto await_suspend(std::coroutine_handle<Promise> h) noexcept {
             return awaiter_.await_suspend(h);

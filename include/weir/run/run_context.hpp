@@ -57,18 +57,18 @@ class run_budget final : public byte_budget {
   public:
     explicit run_budget(std::size_t most) noexcept;
     void has_room() noexcept override {
-        room_.update([](budget_rule&) {});
+        sources_.update([](budget_rule&) {});
     }
     void end() noexcept {
-        room_.update([](budget_rule& rule) { rule.over = true; });
+        sources_.update([](budget_rule& rule) { rule.over = true; });
     }
     template <class Slot>
     auto wait(std::uint64_t sources, Slot& me) noexcept {
-        return room_.wait(sources, me, slot_state::wait_turn);
+        return sources_.wait(sources, me, slot_state::wait_turn);
     }
 
   private:
-    wait_queue<budget_rule> room_;
+    wait_queue<budget_rule> sources_;
 };
 
 // The part of a run that does not depend on its policy, which says what the run measures. Each stage has a
@@ -102,7 +102,7 @@ class run_context : public detached_task_owner {
     static void refuse_unless(bool is_valid, const stage_options& options, const char* problem);
     static void check_time_limit(const stage_options& options);
 
-    // Counts the failures of all stages without a limit of their own.
+    // The counter of the failures of all stages that have no `max_failures` of their own.
     failure_counter& failure_counts() noexcept { return failure_counts_; }
     // Whether a slot may have to wait before it begins with an item: for the end of a pause, the limit of
     // bytes, later stages (`run_options::later_stages_first`), or the trials of a profile. Costs one load for
@@ -132,7 +132,7 @@ class run_context : public detached_task_owner {
     static constexpr auto one_sampler = "its one source has to be a sampler, which knows where to go on";
 
     // Whether slots must not begin with items, because the run is paused or ends. relaxed: only a hint;
-    // `wait_for_resume` looks under the lock.
+    // `wait_for_resume` asks the rule, under the lock.
     bool is_paused() const noexcept { return paused_.load(std::memory_order_relaxed); }
     // Awaitable of bool: waits while the run is paused. False: the run ends.
     template <class Slot>

@@ -15,7 +15,7 @@ namespace weir::detail {
 
 WEIR_INLINE run_budget::run_budget(std::size_t most) noexcept
     : byte_budget(most),
-      room_(budget_rule{this}, "for the run's queues to hold fewer bytes", wait_kind::others) {}
+      sources_(budget_rule{this}, "for the run's queues to hold fewer bytes", wait_kind::others) {}
 
 WEIR_INLINE run_context::run_context(executor& ex, run_options options)
     : reports_(std::move(options.reports), options.hooks), options_(std::move(options)),

@@ -65,7 +65,7 @@ class watched_run : public registered {
 
     // `states`: also sets `slot_seen::state`, which takes a lock for each slot.
     virtual void inspect(run_seen& seen, bool states) const = 0;
-    // The statistics from the start until now, or until the end: see `run_control::stats`.
+    // The statistics from the start until now, or until the end of the run: see `run_control::stats`.
     virtual pipeline_stats stats() const = 0;
 
   protected:
@@ -95,7 +95,7 @@ struct stage_figures {
 };
 
 // A run whose stages are profiled: tried one by one, before all work together. `stage` is an index into
-// `pipeline_stats::stages`. No stage begins with an item before `admit`; after the profile all do.
+// `pipeline_stats::stages`. A stage begins with no item before `admit`; after the profile all stages work.
 class profiled_run {
   public:
     virtual time_point current_time() const = 0;
@@ -206,14 +206,14 @@ inline constinit standard_platform::atomic<report_warning> the_report_warning{&p
 
 // The reports of one run. After an exception from a report, the report is no longer called.
 class run_reports {
-    struct one {
-        explicit one(std::shared_ptr<run_report> r) : report(std::move(r)) {}
+    struct entry {
+        explicit entry(std::shared_ptr<run_report> r) : report(std::move(r)) {}
         std::shared_ptr<run_report> report;
-        standard_platform::atomic<bool> abandon{false};
+        standard_platform::atomic<bool> has_failed{false};
     };
 
   public:
-    // The hooks of reports are appended to `hooks`.
+    // Appends the hooks that the reports return (`run_report::around_invocations`) to `hooks`.
     run_reports(std::vector<std::shared_ptr<run_report>> all, std::vector<shared_hook>& hooks);
 
     run_trail* trail() const noexcept { return trail_.get(); }
@@ -228,19 +228,19 @@ class run_reports {
     void call_each(Call call) noexcept {
         for (const auto& each : all_) {
             // relaxed: another thread may still call a report that has just failed
-            if (each->abandon.load(std::memory_order_relaxed)) continue;
+            if (each->has_failed.load(std::memory_order_relaxed)) continue;
             try {
                 call(*each->report);
             } catch (...) {
-                give_up(*each, std::current_exception());
+                abandon(*each, std::current_exception());
             }
         }
     }
 
   private:
-    static void give_up(one& it, const std::exception_ptr& why) noexcept;
+    static void abandon(entry& it, const std::exception_ptr& why) noexcept;
 
-    std::vector<std::unique_ptr<one>> all_;
+    std::vector<std::unique_ptr<entry>> all_;
     std::shared_ptr<run_trail> trail_;
 };
 

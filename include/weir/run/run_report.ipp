@@ -40,7 +40,7 @@ WEIR_INLINE run_reports::run_reports(std::vector<std::shared_ptr<run_report>> al
                                      std::vector<shared_hook>& hooks) {
     for (auto& each : all) {
         if (each == nullptr) throw std::invalid_argument("weir: a report of a run is null");
-        all_.push_back(std::make_unique<one>(std::move(each)));
+        all_.push_back(std::make_unique<entry>(std::move(each)));
     }
     call_each([&hooks](run_report& r) {
         if (auto around = r.around_invocations()) hooks.emplace_back(std::move(around));
@@ -53,8 +53,8 @@ WEIR_INLINE run_reports::run_reports(std::vector<std::shared_ptr<run_report>> al
     });
 }
 
-WEIR_INLINE void run_reports::give_up(one& it, const std::exception_ptr& why) noexcept {
-    if (it.abandon.exchange(true, std::memory_order_relaxed)) return;  // relaxed: only the first warns
+WEIR_INLINE void run_reports::abandon(entry& it, const std::exception_ptr& why) noexcept {
+    if (it.has_failed.exchange(true, std::memory_order_relaxed)) return;  // relaxed: only the first warns
     // acquire; pairs with set_report_warning(): sees all writes before that call
     const report_warning warn = the_report_warning.load(std::memory_order_acquire);
     if (warn == nullptr) return;

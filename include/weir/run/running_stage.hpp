@@ -164,7 +164,7 @@ class running_stage : public worker_set<Policy> {
     bool report_failure(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
     bool check_failure_rate() noexcept;
     // `reported`: `on_failure` was called.
-    void stop_run(const failure_counter::entry& who, bool reported) noexcept;
+    void stop_run(const failure_counter::entry& failed, bool reported) noexcept;
     void stop_run(std::uint64_t item, std::exception_ptr error, bool reported = false) noexcept;
 
     const char* kind_;

@@ -111,11 +111,13 @@ WEIR_INLINE bool running_stage<Policy>::report_failure(slot& me, std::uint64_t i
 }
 
 template <class Policy>
-WEIR_INLINE void running_stage<Policy>::stop_run(const failure_counter::entry& who, bool reported) noexcept {
+WEIR_INLINE void running_stage<Policy>::stop_run(const failure_counter::entry& failed,
+                                                 bool reported) noexcept {
     try {
-        run_.record(failure(*who.stage, who.item, who.error, who.where), reported);
+        run_.record(failure(*failed.stage, failed.item, failed.error, failed.where), reported);
     } catch (const std::bad_alloc&) {
-        run_.record(failure({}, who.item, who.error, who.where), reported);  // the name would need memory
+        run_.record(failure({}, failed.item, failed.error, failed.where),
+                    reported);  // the name would need memory
     }
 }
 

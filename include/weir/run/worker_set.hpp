@@ -65,7 +65,7 @@ class item_quota {
 
   private:
     standard_platform::atomic<bool> is_open_{false};
-    std::size_t left_ = 0;  // under the lock of slots_, as meter_
+    std::size_t left_ = 0;  // items still admitted; guarded, as meter_ is, by the lock of slots_
     pace_meter meter_;
     wait_queue<pause_rule> slots_{pause_rule{true}, "for the other stages to be tried", wait_kind::outside};
 };
@@ -228,14 +228,14 @@ class worker_set : public stage_gate {
     // False: all workers of this stage have ended.
     bool abandon_one() noexcept;
 
-    // Called while the derived class still exists: frames refer to it.
+    // Called while the derived class still exists, to which the frames of the workers refer.
     void destroy_workers() noexcept { workers_.clear(); }
 
   public:
     using worker = detached_task<void>;
     virtual worker make_worker(slot& me) = 0;
 
-    // For a resizable stage: ends the wait of a slot for an item, so that the slot goes out of service.
+    // For a resizable stage. Ends the wait of a slot for an item, so that the slot can go out of service.
     virtual void recall(slot& waiting) noexcept { static_cast<void>(waiting); }
 
     // Awaitable of bool: waits until the slot is in service again. False: the stage has ended.

@@ -166,14 +166,14 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
         return;
     }
     const std::lock_guard guard(lock_);
-    // relaxed: 0 is final; if the stage ends later, join() refuses the added slots
+    // relaxed: a stage with 0 workers never gets one again; if the stage ends later, join() refuses the slots
     if (present_.load(std::memory_order_relaxed) == 0) return;
     const std::size_t before = slots_.size();
     try {
         while (slots_.size() < concurrency) add_slot();
     } catch (const std::bad_alloc&) {
         const std::size_t had = workers_.size();
-        while (workers_.size() > before) workers_.pop_back();  // adds all or none
+        while (workers_.size() > before) workers_.pop_back();  // adds all slots or none
         while (slots_.size() > before) slots_.pop_back();
         if (concurrency < memory_shortage::many) throw;
         throw memory_shortage("stage '" + name_ + "': ", concurrency, "slots", had);
