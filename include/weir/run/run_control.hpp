@@ -132,8 +132,8 @@ class run_control {
     ///         a `run<void>`, which has no queue behind it; `std::bad_alloc`, without a change.
     void set_capacity(std::string_view stage, std::size_t items) { core().set_capacity(stage, items); }
 
-    /// \returns the statistics from the start until now. When `ended()` is true, and all stages have ended, the
-    ///          statistics no longer change. Cost: some tens of microseconds, most of them for
+    /// \returns the statistics from the start until now. When `ended()` is true, and all stages have ended,
+    ///          the statistics no longer change. Cost: some tens of microseconds, most of them for
     ///          `pipeline_stats::process`; locks one queue or stage at a time, to copy a few counters.
     [[nodiscard]] pipeline_stats stats() const { return core().stats(); }
 

@@ -116,8 +116,8 @@ WEIR_INLINE void running_stage<Policy>::stop_run(const failure_counter::entry& f
     try {
         run_.record(failure(*failed.stage, failed.item, failed.error, failed.where), reported);
     } catch (const std::bad_alloc&) {
-        run_.record(failure({}, failed.item, failed.error, failed.where),
-                    reported);  // the name would need memory
+        // Without the name, which would need memory.
+        run_.record(failure({}, failed.item, failed.error, failed.where), reported);
     }
 }
 
