@@ -73,9 +73,10 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     using executor::post;
     void post(std::coroutine_handle<> h) noexcept override { this->post_from_outside(h); }
 
-    /// On a thread of this pool: another thread takes its place for good. This thread sleeps until `done` is
-    /// set, or until `limit`; then it only finishes its current resumption. If no other thread can be
-    /// started, it sleeps for at most 1 ms. Returns true. On other threads: returns false.
+    /// On a thread of this pool: another thread takes this thread's place for good. This thread sleeps until
+    /// `done` is set, or until `limit`; then this thread only finishes its current resumption. If no other
+    /// thread can be started, this thread sleeps for at most 1 ms. Returns true. On other threads: returns
+    /// false.
     bool drive(detail::parker& done, time_point limit) override {
         this->check_threads();
         place& mine = current();
@@ -99,9 +100,9 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
   private:
     using typename base::wake_up;
 
-    // The state of one thread: its pool, its number in the pool, and whether it works as this number
-    // (`is_here`). It doesn't if it never did, if another thread has taken the number over, or if the pool
-    // was destroyed on this thread.
+    // The state of one thread: its pool, its number in the pool, and whether the thread works under this
+    // number (`is_here`). `is_here` is false on threads of no pool, after another thread has taken the number
+    // over, and after the pool was destroyed on this thread.
     struct place final : detail::thread_place {
         basic_blocking_pool* of = nullptr;
         unsigned number = 0;

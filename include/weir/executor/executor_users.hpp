@@ -83,14 +83,14 @@ class process_end {
 };
 
 // Whether a coroutine on this thread has called `std::exit`. Destructors of static objects then run on top of
-// that coroutine, which never resumes; so a destructor must not wait for coroutines, and leaves them as they
-// are.
+// that coroutine, which never continues. So a destructor must not wait for coroutines, and leaves all
+// coroutines as they are.
 WEIR_NOINLINE inline bool exits_in_a_coroutine() noexcept {
     return basic_thread_record<standard_platform>::is_over() && trampoline::of_this_call() != nullptr;
 }
 
-// Sleeps for 10 ms. Called during `std::exit`, when threads that consume items can't be joined: meanwhile
-// they take the items that are left in their queues, and then block.
+// Sleeps for 10 ms. Called during `std::exit`, when threads that consume items can't be joined. During this
+// sleep these threads take the items that are left in their queues, and then block.
 inline void let_consumers_block() noexcept { parker().wait(10'000'000); }
 
 // A kind of user; `lanes`: `priority_lanes`.
@@ -119,7 +119,7 @@ class executor_users {
     ~executor_users() {
         abort_if_any();
         end_.set();
-        // volatile: otherwise the compiler drops a store into an object that ends here
+        // volatile: otherwise the compiler drops a store into an object whose lifetime ends here
         if (left_ != nullptr) *static_cast<void* volatile*>(left_) = functions_;
     }
 

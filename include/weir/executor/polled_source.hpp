@@ -126,7 +126,7 @@ class polled_source : public pollable {
     // operation, or null. If `ex` polls the source, wakes the guard only out of `rest`, as a wake-up takes a
     // system call. If not, always wakes the guard.
     void expect(executor* ex) noexcept {
-        asked_.store(true, std::memory_order_seq_cst);  // pairs with rest()
+        expected_since_rest_.store(true, std::memory_order_seq_cst);  // pairs with rest()
         if (ex != nullptr && ex->lasting().polls(*this)) {
             promise(&ex->lasting(), larger(platform::now(), promised_.load(std::memory_order_relaxed)));
             if (guards_.load(std::memory_order_seq_cst)) return;  // pairs with rest()
@@ -216,9 +216,9 @@ class polled_source : public pollable {
         if (!std::exchange(platform::of_thread<per_thread>().done, true)) end_waits_on_time();
     }
 
-    // relaxed, as all operations on both: the promise only decides which thread polls. A thread may see the
-    // new `by` with the old `until`. The guard reads `by` and `until` again after each nap, so polling starts
-    // at most one nap later.
+    // relaxed, as all operations on `promised_by_` and `promised_`: a promise only decides which thread
+    // polls. A thread may see the new `by` with the old `until`. The guard reads both again after each nap,
+    // so polling starts at most one nap later.
     void promise(const void* by, std::int64_t until) noexcept {
         promised_by_.store(by, std::memory_order_relaxed);
         promised_.store(until, std::memory_order_relaxed);
@@ -236,13 +236,13 @@ class polled_source : public pollable {
     // `expect` was called since the last `rest`, the guard sleeps once, for at most `longest_nap_`: another
     // operation may follow, and then needs no system call.
     void rest(std::int64_t limit) noexcept {
-        if (asked_.exchange(false, std::memory_order_seq_cst)) {
+        if (expected_since_rest_.exchange(false, std::memory_order_seq_cst)) {
             guard_.wait(limit < 0 ? longest_nap_ : smaller(limit, longest_nap_));
             return;
         }
         // seq_cst; pairs with expect(): expect() sees that the guard sleeps, or rest() sees the operation
         guards_.store(false, std::memory_order_seq_cst);
-        if (!asked_.load(std::memory_order_seq_cst)) guard_.wait(limit);
+        if (!expected_since_rest_.load(std::memory_order_seq_cst)) guard_.wait(limit);
         guards_.store(true, std::memory_order_seq_cst);
     }
 
@@ -255,7 +255,7 @@ class polled_source : public pollable {
     bool closed_ = false;                                 // under the lock
     platform::atomic<const void*> promised_by_{nullptr};  // who promised: an executor, or this for the guard
     platform::atomic<std::int64_t> promised_{0};
-    platform::atomic<bool> asked_{false};   // `expect` was called since the last `rest`
+    platform::atomic<bool> expected_since_rest_{false};
     platform::atomic<bool> guards_{false};  // false: the guard rests, or has not begun
     parker guard_;
 };

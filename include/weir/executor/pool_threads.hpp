@@ -160,7 +160,8 @@ class basic_pool_threads {
     }
 
   private:
-    // Under the lock. Returns the first place that could not be filled (see `failure_`), or `n`.
+    // Under the lock. Gives each of `n` places a thread. Returns `n`, or the place that got none
+    // (`failure_`).
     template <class Prepare, class Expect, class Work>
     unsigned apply(unsigned n, Prepare& prepare, Expect& expect, Work& work) {
         if (has_thread_.size() < n) has_thread_.resize(n);
@@ -189,7 +190,7 @@ class basic_pool_threads {
         basic_parker<Platform> over{};
         std::exception_ptr failure{};
     };
-    // Under the lock. Finds a thread for place `i`: its spare, or a new one.
+    // Under the lock. Gives place `i` a thread: the spare that waits for this place, or a new one.
     template <class Work>
     void fill(unsigned i, Work work) {
         for (spare** at = &spares_; *at != nullptr; at = &(*at)->next) {

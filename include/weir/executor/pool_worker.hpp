@@ -84,7 +84,7 @@ class alignas(64) basic_worker_queues {
     }
     record* thread() const noexcept { return thread_.load(std::memory_order_relaxed); }
 
-    // The number of resumptions and channel operations: how thieves measure the worker's speed.
+    // The number of resumptions and channel operations, by which thieves measure the worker's speed.
     std::uint64_t done() const noexcept {
         const record* const r = thread_.load(std::memory_order_acquire);  // pairs with set_thread()
         // relaxed: the acquire above makes the value visible

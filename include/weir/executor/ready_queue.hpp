@@ -96,7 +96,7 @@ class basic_inbox {
         return item;
     }
 
-    // Takes the oldest half, rounded up, but at most `most`, into `out`; returns how many, 0 if empty.
+    // Moves the oldest half of the items, rounded up, but at most `most`, to `out`. Returns their number.
     std::size_t pop(void** out, std::size_t most) noexcept {
         if (empty()) return 0;
         std::lock_guard guard(lock_);

@@ -67,7 +67,9 @@ class loop_turns {
     bool is_held_here() const noexcept;
     bool any_blocked() const noexcept { return !blocked_.empty(); }
 
-    // Implements `executor::drive`, on the loop's own thread, or inside of a turn.
+    // The body of `executor::drive`. On the loop's own thread: runs one turn; but if the wait of a blocked
+    // thread is over, passes the loop to that thread, and returns when the loop is passed back. Inside of a
+    // turn: blocks until `done` is set, or until `limit`, while another thread runs the loop.
     void drive(loop& l, parker& done, time_point limit);
 
   private:

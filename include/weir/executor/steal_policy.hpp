@@ -24,10 +24,10 @@ namespace weir::detail {
 // - If the victim takes `worthwhile` or longer from one resumption or channel operation to the next,
 //   coroutines are stolen as soon as they are queued, also the one in its next-to-run slot.
 // - Otherwise only coroutines that have waited for `long_patience` or longer are stolen.
-// - If each resumption takes `long_turn`, as between large queues, few coroutines move, and cache lines move
-//   for several items at once: then `worth_in_long_turns` is enough, instead of `worthwhile`. (Three stages
-//   of 100 ns with queues of 64 items, two workers: 298 -> 168 ns an item; of 300 ns 841 -> 452; with 50 ns,
-//   the break-even, none is stolen: 147.)
+// - If each resumption takes `long_resumption`, as between large queues, few coroutines move, and cache lines
+//   move for several items at once: then `worth_in_long_ones` is enough, instead of `worthwhile`. (Three
+//   stages of 100 ns with queues of 64 items, two workers: 298 -> 168 ns an item; of 300 ns 841 -> 452; with
+//   50 ns, the break-even, none is stolen: 147.)
 //
 // The verdict of a study holds for at most `most_credit` thefts; the next study takes the thief 5 to 10 us. A
 // worker that has just got its coroutines back fetches their data from the other core, and looks slow
@@ -85,8 +85,8 @@ class basic_steal_policy {
     static constexpr std::int64_t worthwhile = 120;
     static constexpr std::int64_t beyond_doubt = 200;
     static constexpr std::int64_t surely_worthwhile = 300;  // a victim this slow passes each trial
-    static constexpr std::int64_t long_turn = 3'000;
-    static constexpr std::int64_t worth_in_long_turns = 30;
+    static constexpr std::int64_t long_resumption = 3'000;
+    static constexpr std::int64_t worth_in_long_ones = 30;
     static constexpr std::int64_t worth_moving = 500;
     static constexpr std::int64_t longest_pause = 512'000;
     // A fork is large if the thief makes at least `large_part` resumptions for it, or takes at least
@@ -136,12 +136,12 @@ class basic_steal_policy {
             suspected_ = false;
         } else if (const std::int64_t passed = now - studied_from_; passed >= study) {
             const auto times = static_cast<std::int64_t>(victim.done() - studied_done_);
-            const auto turns = static_cast<std::int64_t>(victim.resumed() - studied_resumed_);
+            const auto resumed = static_cast<std::int64_t>(victim.resumed() - studied_resumed_);
             // A worker that has done nothing runs something long, or is idle.
-            const bool sure =
-                times == 0 ? !victim.empty()
-                           : passed >= times * beyond_doubt ||
-                                 (passed >= times * worth_in_long_turns && passed >= turns * long_turn);
+            const bool sure = times == 0
+                                  ? !victim.empty()
+                                  : passed >= times * beyond_doubt || (passed >= times * worth_in_long_ones &&
+                                                                       passed >= resumed * long_resumption);
             const bool slow = sure || (times != 0 && passed >= times * worthwhile);
             const bool suspected = std::exchange(suspected_, slow);
             const bool may_try = times == 0 || now >= rest_end_;
@@ -172,14 +172,15 @@ class basic_steal_policy {
         studied_resumed_ = victim.resumed();
     }
 
-    // The last look at the victim. The bottom of its queue at the last two looks that were at least
-    // `long_patience` apart: `long_queued_` at the later one.
+    // `seen_at_`: the last look at the victim. `long_queued_`, `queued_long_before_`: the bottom of the
+    // victim's queue at the last two looks that were at least `long_patience` apart. `long_seen_at_`: the
+    // later of these.
     std::int64_t seen_at_ = 0;
     std::int64_t long_seen_at_ = 0;
     std::uint64_t long_queued_ = 0;
     std::uint64_t queued_long_before_ = 0;
-    // The current study: its beginning, and the victim's counts then. `credit_`: for how many thefts the last
-    // verdict still holds.
+    // The current study: its beginning, and the victim's counts at the beginning. `credit_`: for how many
+    // thefts the verdict of the last study still holds.
     std::int64_t studied_from_ = 0;
     std::uint64_t studied_done_ = 0;
     std::uint64_t studied_resumed_ = 0;

@@ -130,7 +130,7 @@ WEIR_NOINLINE void basic_thread_pool<Platform>::serve_consumer(place& mine, work
     if (lease_->give(me.number)) return stand_by(mine, me);
     if (!lease_->accept_to_give_coroutines()) return;
     me.give_queued(inbox_);
-    // Waits until the guest, which searches, has taken the coroutines: this worker would take them back.
+    // Waits until the guest, which searches, has the coroutines: else this worker would take them back.
     for (int looks = 0; looks != most_misses && !inbox_.empty(); ++looks) Platform::pause();
 }
 

@@ -87,9 +87,9 @@ class threaded_executor : public executor {
           threads_(name, std::move(on_start)) {}
     ~threaded_executor() override = default;
 
-    // Choose the thread to wake for a coroutine that was posted from outside; for a timer that is now the
-    // earliest. Called under the lock of the inbox or of the timers. The call of the result wakes the thread,
-    // if one has to be woken.
+    // `wake_up_for_post` chooses the thread to wake for a coroutine that was posted from outside,
+    // `wake_up_for_timer` for a timer that is now the earliest. Called under the lock of the inbox or of the
+    // timers. The call of the result wakes the thread, if one has to be woken.
     virtual wake_up wake_up_for_post() noexcept = 0;
     virtual wake_up wake_up_for_timer(std::int64_t deadline) noexcept = 0;
     // Wakes all idle threads, which check whether they are surplus, or the pool ends.
@@ -97,8 +97,8 @@ class threaded_executor : public executor {
     // The main loop of the thread that works as number `place`. Returns false if the pool ends or the thread
     // is surplus; true if another thread has taken the place meanwhile.
     virtual bool work(unsigned place) noexcept = 0;
-    // The calling thread works for the pool no more. After this call, destructors of `thread_local` objects
-    // may still wait on the thread, also for coroutines of this pool.
+    // Called when the thread stops working for the pool. After this call, destructors of `thread_local`
+    // objects may still wait on the thread, also for coroutines of this pool.
     virtual void end_place() noexcept {}
     // The number of resumptions so far.
     virtual std::uint64_t num_resumed() const noexcept = 0;
@@ -109,7 +109,7 @@ class threaded_executor : public executor {
     // `threads`: how many threads are about to begin; negative: how many end, or could not begin.
     virtual void expect(int threads) noexcept { static_cast<void>(threads); }
 
-    // Not inlined: few post from outside.
+    // Not inlined: few coroutines are posted from outside.
     WEIR_NOINLINE void post_from_outside(std::coroutine_handle<> h) noexcept {
         if (orphaned()) return;  // no thread would take it, and a thread of the parent may hold the lock
         inbox_.push(h.address(), [this] { return wake_up_for_post(); })();

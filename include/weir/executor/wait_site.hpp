@@ -87,9 +87,9 @@ void register_site(wait_site& site, const executor& ex) noexcept;
 // The parts of one line of a report.
 struct wait_words {
     std::string who;    // "stage 'x', slot 0", "a coroutine" or "a thread"
-    std::string stage;  // its name; empty: not a stage's slot
+    std::string stage;  // the stage's name; empty: not a stage's slot
     std::string where;  // where the stage is defined: "loader.cpp:42"
-    std::string at;     // "channel 'y' is full, 64 of 64"; empty: not at a channel
+    std::string at;     // "channel 'y' is full, 64 of 64"; empty: the site is no channel
     std::string what;   // follows "waits": "to put"
     std::string why;    // ends the line: "; nobody is left to get"; only a watchdog's report has it
 
@@ -131,7 +131,7 @@ class wait_lines {
 };
 
 std::string name_of(const wait_seen& w);
-// "channel 'y' is full, 64 of 64"; empty if the site is no channel.
+// The state of a channel, as "channel 'y' is full, 64 of 64"; empty if the site is no channel.
 std::string state_of(const site_seen& at);
 wait_words words_of(const site_seen& at, const wait_seen& w);
 

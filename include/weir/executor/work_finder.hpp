@@ -104,7 +104,7 @@ class basic_work_finder : public threaded_executor<Platform> {
     using watch = basic_idle_workers<Platform>;
     using typename base::wake_up;
 
-    // `most`: the largest number of workers. The other parameters are those of the base.
+    // `most`: the largest number that `set_workers` accepts. The other parameters: see `threaded_executor`.
     basic_work_finder(unsigned workers, unsigned most, const char* refusal, const char* name,
                       std::function<void(unsigned)> on_start)
         : base(workers, refusal, true, name, std::move(on_start)),
@@ -124,7 +124,7 @@ class basic_work_finder : public threaded_executor<Platform> {
     }
     WEIR_NOINLINE void call() noexcept { idle_.call(); }
 
-    // The next coroutine for an active worker, or null.
+    // Returns the next coroutine for an active worker, or null.
     void* find(worker& me) noexcept {
         const std::uint64_t tick = me.resumed();
         // Coroutines from outside and timers are served after a fixed number of resumptions. As a resumption
@@ -134,7 +134,7 @@ class basic_work_finder : public threaded_executor<Platform> {
         if (due != timers_.never || !inbox_.empty()) {
             if (void* const p = look_outside(me, tick, due)) return p;
         }
-        if (me.streak < slot_streak) {
+        if (me.streak < longest_streak) {
             if (void* const p = me.take_next(me.thread())) {
                 ++me.streak;
                 return p;
@@ -145,7 +145,7 @@ class basic_work_finder : public threaded_executor<Platform> {
 
     WEIR_NOINLINE void* look_outside(worker& me, std::uint64_t tick, std::int64_t due) noexcept {
         const std::int64_t before = std::exchange(me.looked, Platform::coarse_now());
-        if (tick % inbox_period == 0 || (me.looked != before && me.streak < slot_streak)) {
+        if (tick % inbox_period == 0 || (me.looked != before && me.streak < longest_streak)) {
             if (void* const p = receive(me)) {
                 ++me.streak;
                 return p;
@@ -224,7 +224,7 @@ class basic_work_finder : public threaded_executor<Platform> {
     typename Platform::template atomic<std::uint64_t> blocked_{0};
 
   private:
-    static constexpr unsigned slot_streak = 3;         // times that `next` goes before the queue; as in tokio
+    static constexpr unsigned longest_streak = 3;      // times that `next` goes before the queue; as in tokio
     static constexpr std::uint64_t inbox_period = 61;  // resumptions; prime, as in Go's scheduler
     static constexpr std::uint64_t timer_period = 8;   // resumptions between two readings of the clock
     static constexpr std::size_t inbox_batch = 32;
