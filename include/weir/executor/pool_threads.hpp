@@ -160,8 +160,7 @@ class basic_pool_threads {
     }
 
   private:
-    // Under the lock. Gives each of `n` places a thread. Returns `n`, or the place that got none
-    // (`failure_`).
+    // Under the lock. Gives each of `n` places a thread. Returns `n`, or the place that failed (`failure_`).
     template <class Prepare, class Expect, class Work>
     unsigned apply(unsigned n, Prepare& prepare, Expect& expect, Work& work) {
         if (has_thread_.size() < n) has_thread_.resize(n);

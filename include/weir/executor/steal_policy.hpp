@@ -25,7 +25,7 @@ namespace weir::detail {
 //   coroutines are stolen as soon as they are queued, also the one in its next-to-run slot.
 // - Otherwise only coroutines that have waited for `long_patience` or longer are stolen.
 // - If each resumption takes `long_resumption`, as between large queues, few coroutines move, and cache lines
-//   move for several items at once: then `worth_in_long_ones` is enough, instead of `worthwhile`. (Three
+//   move for several items at once: then `worth_if_long` is enough, instead of `worthwhile`. (Three
 //   stages of 100 ns with queues of 64 items, two workers: 298 -> 168 ns an item; of 300 ns 841 -> 452; with
 //   50 ns, the break-even, none is stolen: 147.)
 //
@@ -86,7 +86,7 @@ class basic_steal_policy {
     static constexpr std::int64_t beyond_doubt = 200;
     static constexpr std::int64_t surely_worthwhile = 300;  // a victim this slow passes each trial
     static constexpr std::int64_t long_resumption = 3'000;
-    static constexpr std::int64_t worth_in_long_ones = 30;
+    static constexpr std::int64_t worth_if_long = 30;
     static constexpr std::int64_t worth_moving = 500;
     static constexpr std::int64_t longest_pause = 512'000;
     // A fork is large if the thief makes at least `large_part` resumptions for it, or takes at least
@@ -138,10 +138,10 @@ class basic_steal_policy {
             const auto times = static_cast<std::int64_t>(victim.done() - studied_done_);
             const auto resumed = static_cast<std::int64_t>(victim.resumed() - studied_resumed_);
             // A worker that has done nothing runs something long, or is idle.
-            const bool sure = times == 0
-                                  ? !victim.empty()
-                                  : passed >= times * beyond_doubt || (passed >= times * worth_in_long_ones &&
-                                                                       passed >= resumed * long_resumption);
+            const bool sure =
+                times == 0 ? !victim.empty()
+                           : passed >= times * beyond_doubt ||
+                                 (passed >= times * worth_if_long && passed >= resumed * long_resumption);
             const bool slow = sure || (times != 0 && passed >= times * worthwhile);
             const bool suspected = std::exchange(suspected_, slow);
             const bool may_try = times == 0 || now >= rest_end_;
