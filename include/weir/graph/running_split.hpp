@@ -128,6 +128,7 @@ struct divided_batch {
     // The next result goes to branch `next_part / 2`: its part of the batch if `next_part` is even, the mark
     // behind this part if odd.
     std::size_t next_part = 0;
+    bool is_last = false;  // a branch has ended
     std::optional<epoch_item<Batch>> result;
 };
 
@@ -198,6 +199,13 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     bool is_last_result(const iteration& it) const noexcept {
         return it.next_part == 2 * branches_.queues.size();
     }
+    // A branch that has ended with its part of the batch, as by a `take`, needs no mark: the other branches
+    // get their parts. If a part is refused, no complete batch can follow.
+    bool continues_when_output_closed(iteration& it) noexcept {
+        it.is_last = true;
+        return it.next_part % 2 == 0;
+    }
+    bool is_finished(const iteration& it) const noexcept { return it.is_last; }
     // A failed mark is not tolerated: two epochs would become one.
     bool tolerates_failure(const iteration& it) const noexcept { return !it.place.mark; }
     void acknowledge(iteration& it) noexcept { this->acknowledge_drop(item_traits::provenance_of(*it.item)); }

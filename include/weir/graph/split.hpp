@@ -226,9 +226,11 @@ struct split_stage : stage_of_branches<Function, Branches...> {
         const stage_options join = self.options_of_join();
         const split_order order = self.order;
         auto batches = std::make_shared<split_records<about>>();
+        const bool outside = std::exchange(run.is_in_split(), true);
         auto ends =
             split_stage::template attach_branches<stage_of<running_split<Function, C, Policy>>, part,
                                                   part_of<C>>(std::forward<Self>(self), run, in, batches);
+        run.is_in_split() = outside;
         auto& out = run.template add_queue<output<C>>(join);
         std::vector<queue_id> inputs(ends.begin(), ends.end());
         run.template add<stage_of<running_split_join<part_of<C>, output<C>, about, Policy>>>(

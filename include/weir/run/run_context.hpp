@@ -129,6 +129,8 @@ class run_context : public detached_task_owner {
     std::string& why_no_checkpoint() noexcept { return why_no_checkpoint_; }
     // `reason`: the end of a sentence whose subject is the stage with these options.
     void set_no_checkpoint(const stage_options& options, const char* reason);
+    // True while the stages of a `split`'s branches are added: in a branch, each batch is an epoch of its own.
+    bool& is_in_split() noexcept { return is_in_split_; }
     static constexpr auto one_sampler = "its one source has to be a sampler, which knows where to go on";
 
     // Whether slots must not begin with items, because the run is paused or ends. relaxed: only a hint;
@@ -243,6 +245,7 @@ class run_context : public detached_task_owner {
     std::uint64_t first_epoch_ = 0;
     std::shared_ptr<progress_listener> progress_;
     std::string why_no_checkpoint_;
+    bool is_in_split_ = false;
     standard_platform::atomic<bool> paused_{false};
     standard_platform::atomic<bool> may_have_to_wait_{false};
     bool is_profiled_ = false;  // changed under the lock of pause_; read there, or before the workers start

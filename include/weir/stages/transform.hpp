@@ -80,7 +80,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
 
     running_transform(run_context& run, const stage_options& options, const char* kind, Op&& op,
                       channel<C, Policy>& in, channel<D, Policy>& out)
-        : base(run, kind, options, &in, &out), op_(std::move(op)) {
+        : base(run, kind, options, &in, &out), op_(std::move(op)), ends_part_(run.is_in_split()) {
         begin_epoch(run.first_epoch());
         end_input_if_finished();
     }
@@ -91,6 +91,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             if constexpr (has_max_delay<Op>) it.context->resources.item_came(*it.context->env.executor);
             push(it);
             end_input_if_finished();
+            it.mark_is_due = is_epoch_item<C> && ends_part_ && is_complete();
         } else if (it.item != nullptr || it.input_ended) {
             if constexpr (requires { op_.end(it.made); }) op_.end(it.made);
             carry(it);
@@ -131,13 +132,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             return false;
         }
     }
-    bool is_finished(const iteration& it) const noexcept {
-        if constexpr (requires { op_.finished(); }) {
-            return it.input_ended || op_.finished();
-        } else {
-            return it.input_ended;
-        }
-    }
+    bool is_finished(const iteration& it) const noexcept { return it.input_ended || is_complete(); }
 
     bool has_item(const iteration& it) const noexcept { return it.was_popped; }
     bool holds_items(const iteration&) const noexcept { return holds(); }
@@ -244,10 +239,12 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             return false;
         }
     }
+    bool is_complete() const noexcept {
+        if constexpr (requires { op_.finished(); }) return op_.finished();
+        return false;
+    }
     void end_input_if_finished() noexcept {
-        if constexpr (requires { op_.finished(); }) {
-            if (op_.finished()) this->in_->cancel();
-        }
+        if (is_complete()) this->in_->cancel();
     }
     void begin_epoch([[maybe_unused]] std::uint64_t epoch) noexcept {
         if constexpr (is_epoch_item<C>) {
@@ -257,6 +254,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     }
 
     Op op_;
+    const bool ends_part_;  // in a branch of a `split`: the last item ends the part of its batch with a mark
     typename item_traits::provenance provenance_;  // of the items of the next result
     std::size_t place_ = 0;                        // index in the item of the element that leaves next
 };

@@ -11,6 +11,7 @@
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
 #include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/source.hpp>
@@ -98,6 +99,26 @@ TEST_CASE("each element's result takes its place, or those of a branch come toge
     CHECK(take_all((in_batches(8, 4) | split(parity, branch("even", times_2()), branch("odd", plus_100())) |
                     weir::sink())
                        .start(time)) == lists{{0, 101, 4, 103}, {8, 105, 12, 107}});
+}
+
+TEST_CASE("a take in a branch gives as many batches, whichever branch and whatever is behind it") {
+    const auto none = [](const ints&) { return false; };
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        virtual_time time(seed);
+        const auto of = [&time](auto a, auto b) {
+            const auto parts = split(parity, {.order = split_order::branches}, branch("even", std::move(a)),
+                                     branch("odd", std::move(b)));
+            return take_all((in_batches(40, 4) | parts | weir::sink()).start(time));
+        };
+        CHECK(of(weir::take(2), times_2()) == lists{{0, 2, 2, 6}, {4, 6, 10, 14}});
+        CHECK(of(times_2(), weir::take(2)) == lists{{0, 4, 1, 3}, {8, 12, 5, 7}});
+        CHECK(of(weir::take(3), weir::take(2)) == lists{{0, 2, 1, 3}, {4, 6, 5, 7}});
+        CHECK(of(weir::take(2) | times_2(), slowly()) == lists{{0, 4, 1, 3}, {8, 12, 5, 7}});
+        CHECK(of(plus_100() | weir::take(2), weir::take(0)).empty());
+        // What is behind the take drops its last item: the batch lacks this part only.
+        CHECK(of(weir::take(2) | weir::filter(none), plus_100()) == lists{{101, 103}, {105, 107}});
+        CHECK(of(slowly(), weir::take(2) | weir::skip(1)) == lists{{0, 2}, {4, 6, 5, 7}});
+    }
 }
 
 TEST_CASE("a chooser for the whole batch is asked once for all its elements, and may be awaited") {
