@@ -129,7 +129,7 @@ class run_context : public detached_task_owner {
     std::string& why_no_checkpoint() noexcept { return why_no_checkpoint_; }
     // `reason`: the end of a sentence whose subject is the stage with these options.
     void set_no_checkpoint(const stage_options& options, const char* reason);
-    // True while the stages of a `split`'s branches are added: in a branch, each batch is an epoch of its own.
+    // True while the stages in the branches of a `split` are added: there each batch is an epoch of its own.
     bool& is_in_split() noexcept { return is_in_split_; }
     static constexpr auto one_sampler = "its one source has to be a sampler, which knows where to go on";
 
