@@ -396,9 +396,9 @@ TEST_CASE("an exception that destroys a channel is a failure of the rank, and no
         throw std::runtime_error("the disk is full");
     };
     CHECK_THROWS_WITH(produce(), "the disk is full");  // does not wait for rank 1
-    CHECK(ranks.at(0).failure_is_news());
+    CHECK(ranks.at(0).must_report_failure());
     ranks.at(0).fail("the disk is full");
-    CHECK_FALSE(ranks.at(0).failure_is_news());
+    CHECK_FALSE(ranks.at(0).must_report_failure());
     for (int i = 0; i < 1'000'000 && ranks.at(1).loop()->failure() == nullptr; ++i) {
         static_cast<void>(ranks.all.polled[0]->poll());
         static_cast<void>(ranks.all.polled[1]->poll());

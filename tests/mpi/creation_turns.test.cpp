@@ -22,14 +22,14 @@ TEST_CASE("no number is proposed twice, by one rank or by two") {
 TEST_CASE("a rank lets one creation go on at a time") {
     creation_turns here(0);
     turn only(here, 7);
-    CHECK(only.ask());
-    CHECK(only.ask());
+    CHECK(only.approve());
+    CHECK(only.approve());
     turn lower(here, 5);
-    CHECK_FALSE(lower.ask());
-    CHECK(only.ask());
-    only.give_way();
-    CHECK_FALSE(only.ask());
-    CHECK(lower.ask());
+    CHECK_FALSE(lower.approve());
+    CHECK(only.approve());
+    only.withdraw();
+    CHECK_FALSE(only.approve());
+    CHECK(lower.approve());
 }
 
 TEST_CASE("a creation lets those with lower numbers go first, in whatever order they come") {
@@ -38,12 +38,12 @@ TEST_CASE("a creation lets those with lower numbers go first, in whatever order 
     {
         turn first(here, 3);
         turn second(here, 6);
-        CHECK_FALSE(last.ask());
-        CHECK_FALSE(second.ask());
-        CHECK(first.ask());
-        CHECK_FALSE(second.ask());
+        CHECK_FALSE(last.approve());
+        CHECK_FALSE(second.approve());
+        CHECK(first.approve());
+        CHECK_FALSE(second.approve());
     }
-    CHECK(last.ask());
+    CHECK(last.approve());
 }
 
 TEST_CASE("ranks that let different creations go on give way, and then agree") {
@@ -51,15 +51,15 @@ TEST_CASE("ranks that let different creations go on give way, and then agree") {
     creation_turns right(1);
     turn a_left(left, 1);
     turn b_right(right, 2);
-    CHECK(a_left.ask());
-    CHECK(b_right.ask());
+    CHECK(a_left.approve());
+    CHECK(b_right.approve());
     turn b_left(left, 2);
     turn a_right(right, 1);
-    CHECK_FALSE(b_left.ask());   // so b gives way
-    CHECK_FALSE(a_right.ask());  // so a gives way
-    a_left.give_way();
-    b_right.give_way();
-    CHECK_FALSE(b_right.ask());
-    CHECK(a_right.ask());
-    CHECK(a_left.ask());
+    CHECK_FALSE(b_left.approve());   // so b withdraws
+    CHECK_FALSE(a_right.approve());  // so a withdraws
+    a_left.withdraw();
+    b_right.withdraw();
+    CHECK_FALSE(b_right.approve());
+    CHECK(a_right.approve());
+    CHECK(a_left.approve());
 }

@@ -45,8 +45,8 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     awaited_call(const awaited_call&) = delete;
     awaited_call& operator=(const awaited_call&) = delete;
 
-    // If the coroutine is destroyed while it waits, cancels the operation, if `may_cancel` was set, and
-    // blocks until the operation is over: MPI uses the caller's memory.
+    // If the coroutine is destroyed while it waits: cancels the operation if `may_cancel` was set, and blocks
+    // until the operation is over, because MPI uses the caller's memory.
     ~awaited_call() {
         if (!waiting_ || resumed_) return;
         stop_listening();
@@ -61,17 +61,17 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
 
     bool await_ready() const noexcept { return false; }
 
-    // Resumes on the coroutine's executor, posted by the thread that finds the operation complete; or
-    // continues at once if the operation is complete by then.
+    // Resumes on the coroutine's executor: the thread that finds the operation complete posts the coroutine.
+    // Returns false if the operation is complete before this call returns: the coroutine continues at once.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         loop_->check_world();
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
-        executor& waits = weir::detail::executor_of(env);
-        waiting_.emplace(waits, env.measured, h);
+        executor& ex = weir::detail::executor_of(env);
+        waiting_.emplace(ex, env.measured, h);
         if (may_stop_ && stop_.stop_possible()) on_stop_.emplace(stop_, cancel_now{this});
         if (may_stop_ && env.ends != nullptr) on_end_.emplace(*env.ends->stop, cancel_now{this});
-        loop_->submit(*this, &waits);
+        loop_->submit(*this, &ex);
         return waiting_->wait();
     }
 

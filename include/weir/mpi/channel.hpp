@@ -44,10 +44,10 @@ struct channel_options {
 
 /// The statistics of one rank's part of a channel between ranks.
 struct rank_channel_stats {
-    channel_stats out;               ///< items that wait here for credit; `put_wait`: how long puts waited
-    channel_stats in;                ///< items that have arrived, and are not got yet
+    channel_stats out;               ///< of items that wait here for credit; `put_wait`: how long puts waited
+    channel_stats in;                ///< of items that have arrived, and are not got yet
     duration credit_wait{};          ///< time in which an item waited here, and no consumer had given credit
-    duration wire{};                 ///< from the begin of each send to its end, summed over items
+    duration wire{};                 ///< time from the begin of each send to its end, summed over items
     std::uint64_t num_sent = 0;      ///< items whose send has begun
     std::uint64_t bytes_sent = 0;    ///< bytes of these items
     std::uint64_t num_received = 0;  ///< items received, also those of `num_returned`
@@ -72,7 +72,7 @@ struct channel_balance {
 ///     while (auto b = batches.blocking_get()) train(*b);       // on other ranks: closed
 ///
 /// Each consumer gives each producer credit for `capacity` items. A producer sends an item to the next
-/// consumer, in turn, that has given credit. Without credit, up to 2 items wait at the producer, then puts.
+/// consumer, in turn, that has given credit. Without credit, two items wait at the producer; more puts wait.
 ///
 /// Order:    items from one producer to one consumer arrive in the order of their puts.
 /// Copies:   none: MPI reads and writes the memory of the items. See `wire` for what can be an item.
@@ -97,7 +97,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
       public:
         template <class... As>
         explicit putting(channel& to, As&&... as) : Base(to.out, std::forward<As>(as)...), to_(&to) {}
-        bool await_resume() { return to_->was_put(Base::await_resume()); }
+        bool await_resume() { return to_->after_put(Base::await_resume()); }
 
       private:
         channel* to_;
@@ -107,7 +107,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
       public:
         template <class... As>
         explicit getting(channel& from, As&&... as) : Base(from.in, std::forward<As>(as)...), from_(&from) {}
-        std::optional<T> await_resume() { return from_->was_got(Base::await_resume()); }
+        std::optional<T> await_resume() { return from_->after_get(Base::await_resume()); }
 
       private:
         channel* from_;
@@ -129,7 +129,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         if (!options.gets) this->in.close();
         this->open();
     }
-    /// The first half of making a channel, for coroutines. \returns what the constructor takes. Collective.
+    /// The first half of making a channel, in a coroutine. \returns the plan for the constructor. Collective.
     [[nodiscard]] static auto plan(communicator of, const channel_options& options) {
         return detail::plan_channel(std::move(of), options.puts, options.gets, options.capacity);
     }
@@ -162,7 +162,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         return getting<weir::detail::get_operation<inbox, stop_token>>(*this, nullptr, std::move(stop));
     }
 
-    /// As `put`, for plain threads: blocks the calling thread. \returns false as `put`.
+    /// As `put`, but blocks the calling thread. \returns false in the same cases as `put`.
     bool blocking_put(T&& item) {
         if constexpr (is_packed) {
             S sent = wire<T>::pack(item);
@@ -171,24 +171,24 @@ class channel final : detail::item_link<detail::sent_t<T>> {
             return this->put_now(item);
         }
     }
-    /// As `get`, for plain threads: blocks the calling thread. \returns empty as `get`.
+    /// As `get`, but blocks the calling thread. \returns no item in the same cases as `get`.
     [[nodiscard]] std::optional<T> blocking_get() {
         std::optional<detail::arrival<S>> arrived;
         if (auto got = this->in.blocking_get()) arrived.emplace(std::move(*got));
-        return was_got(std::move(arrived));
+        return after_get(std::move(arrived));
     }
 
-    /// This rank puts no more; what it has put still arrives. Consumers find the end when all producers have
-    /// closed. Threads: any.
+    /// Ends this rank's puts. Items that were put before still arrive. Consumers find the end when all
+    /// producers have closed. Threads: any.
     void close() noexcept {
         this->out.close();
         this->kick();
     }
-    /// As `close`, but not all was put, because of an exception: a failure of this rank, see `world`. Gets of
-    /// consumers throw `rank_failed`; they don't take it for the end. Called by `sink_to` if its run fails,
-    /// and by the destructor if an exception destroys the channel. Threads: any.
+    /// Ends this rank's puts because of an exception. That is a failure of this rank: see `world`. Then gets
+    /// of consumers throw `rank_failed`, and don't report the end of the channel. Called by `sink_to` if
+    /// its run fails, and by the destructor if an exception destroys the channel. Threads: any.
     using base::abandon;
-    /// This rank gets no more: items here and on their way to this rank are destroyed, and counted as
+    /// Ends this rank's gets: items here and on their way to this rank are destroyed, and counted as
     /// returned. When all consumers have cancelled, puts return false. Threads: any.
     void cancel() noexcept {
         this->in.cancel();
@@ -211,8 +211,8 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         return s;
     }
 
-    /// Collective: waits for all ranks, then counts their items. Exact if no operation is underway meanwhile.
-    /// Resumes: as any task.
+    /// Collective: waits for all ranks, then counts their items. Exact if no rank puts, gets or cancels
+    /// meanwhile. Resumes: as for a `task`.
     [[nodiscard]] task<channel_balance> balance() {
         const communicator of = this->comm();
         co_await of.barrier();
@@ -237,7 +237,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
                                                                       std::move(stop));
         }
     }
-    std::optional<T> was_got(std::optional<detail::arrival<S>>&& arrived) {
+    std::optional<T> after_get(std::optional<detail::arrival<S>>&& arrived) {
         if (!arrived) {
             this->check_failure();
             return std::nullopt;
@@ -256,7 +256,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
 namespace weir {
 namespace detail {
 
-// `end` is called when the source ends, for whatever reason.
+// The items of a source that reads the channel. `end` is called when the source ends, for whatever reason.
 template <class T>
 class items_of<std::reference_wrapper<mpi::channel<T>>> {
   public:

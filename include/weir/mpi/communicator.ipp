@@ -83,9 +83,10 @@ inline std::shared_ptr<const owned_comm> make_comm(const owned_comm& of, const s
     return owned_comm::make(of.loop, made, of.turns);
 }
 
-// MPI_Comm_create_group blocks a thread until all ranks of the new group have called this function: for long,
-// if a rank has not come here yet. So the ranks first gather what each of them wants, and then agree on which
-// creation goes on; both block no thread. `parent`: what `of` shares.
+// MPI_Comm_create_group blocks a thread until all ranks of the new group have called this function: for a
+// long time, if a rank is late. So the ranks first gather the wishes of all ranks, and then agree on the
+// creation that comes next (creation_turns.hpp); both steps block no thread. `parent`: the state that `of`
+// shares.
 inline task<communicator> split(communicator of, const owned_comm& parent, int colour, int key) {
     struct wish {
         int colour;
@@ -109,12 +110,12 @@ inline task<communicator> split(communicator of, const owned_comm& parent, int c
         return key_of_a != key_of_b ? key_of_a < key_of_b : a < b;
     });
     creation_turns::turn turn(*parent.turns, number);
-    leaked_on_failure<int> goes_on(of);
+    leaked_on_failure<int> is_approved(of);
     while (true) {
-        *goes_on = turn.ask() ? 1 : 0;
-        co_await of.all_reduce(std::span(&*goes_on, 1), reduction::smallest);
-        if (*goes_on != 0) break;
-        turn.give_way();
+        *is_approved = turn.approve() ? 1 : 0;
+        co_await of.all_reduce(std::span(&*is_approved, 1), reduction::smallest);
+        if (*is_approved != 0) break;
+        turn.withdraw();
     }
     if (colour == any_rank) co_return communicator();
     std::shared_ptr<const owned_comm> made;

@@ -17,23 +17,25 @@ namespace weir::mpi::detail {
 // orders, would deadlock. So each rank approves one creation at a time, and calls the function only after all
 // ranks of the creation have approved it.
 //
-// The ranks of a creation first agree on a number: the greatest that one of them proposes. A rank approves
-// the creation if no other one is approved on this rank, and none that is agreed on there has a lower number.
-// If a rank refuses, all ranks withdraw their approvals and ask again. The creation with the lowest number is
-// approved at last. A creation delays others only on ranks that have agreed on its number.
+// The ranks of a creation first agree on a number: the greatest of the numbers that the ranks propose. A rank
+// approves a creation under two conditions: the rank approves no other creation, and none of the rank's
+// creations has a lower number. If a rank refuses, all ranks of the creation withdraw their approvals and ask
+// again. In the end all ranks approve the creation with the lowest number. A creation delays other creations
+// only on ranks that have agreed on its number.
 //
 // Threads: any.
 class creation_turns {
   public:
     explicit creation_turns(int rank_in_world) noexcept : rank_(static_cast<unsigned>(rank_in_world)) {}
 
-    // A number that no rank of the job proposes again.
+    // Returns a number that no rank of the job proposes again.
     std::uint64_t propose() {
         const std::lock_guard guard(lock_);
         return ++proposed_ << 32U | rank_;
     }
 
-    // A creation of this rank, from the agreement on its number until the communicator exists, or can't.
+    // One creation on this rank. Exists from the agreement on the number until the communicator exists, or
+    // has failed.
     class turn {
       public:
         turn(creation_turns& all, std::uint64_t number) : all_(all), number_(number) {
@@ -43,21 +45,23 @@ class creation_turns {
         turn(const turn&) = delete;
         turn& operator=(const turn&) = delete;
         ~turn() {
-            give_way();
+            withdraw();
             const std::lock_guard guard(all_.lock_);
             all_.agreed_.erase(std::find(all_.agreed_.begin(), all_.agreed_.end(), number_));
         }
 
-        // Whether this rank lets the creation go on. If so, no other creation goes on here until `give_way`.
-        bool ask() {
+        // Approves the creation if the conditions above are met; returns whether it is approved. This rank
+        // then approves no other creation until `withdraw`.
+        bool approve() {
             const std::lock_guard guard(all_.lock_);
-            if (all_.goes_on_ == 0 && number_ == *std::min_element(all_.agreed_.begin(), all_.agreed_.end()))
-                all_.goes_on_ = number_;
-            return all_.goes_on_ == number_;
+            if (all_.approved_ == 0 && number_ == *std::min_element(all_.agreed_.begin(), all_.agreed_.end()))
+                all_.approved_ = number_;
+            return all_.approved_ == number_;
         }
-        void give_way() {
+        // Withdraws the approval, if this rank has approved the creation.
+        void withdraw() {
             const std::lock_guard guard(all_.lock_);
-            if (all_.goes_on_ == number_) all_.goes_on_ = 0;
+            if (all_.approved_ == number_) all_.approved_ = 0;
         }
 
       private:
@@ -69,7 +73,7 @@ class creation_turns {
     const std::uint64_t rank_;
     std::mutex lock_;
     std::uint64_t proposed_ = 0;
-    std::uint64_t goes_on_ = 0;          // the number of the creation; 0: none
+    std::uint64_t approved_ = 0;         // the number of the approved creation; 0: none
     std::vector<std::uint64_t> agreed_;  // the numbers of all turns
 };
 

@@ -1,4 +1,4 @@
-// weir mpi, internal: the items of one rank of a channel: those that leave, and those that arrive
+// weir mpi, internal: the items that one rank of a channel sends, and those that it receives
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MPI_ITEM_LINK_HPP
 #define WEIR_MPI_ITEM_LINK_HPP
@@ -34,8 +34,8 @@ struct arrival {
     int from;
 };
 
-// The objects of type `Parcel` that were made so far; keeps those that are free, to be taken again. A parcel
-// sends or receives one item.
+// Owns objects of type `Parcel`, which are used again and again. A parcel is an operation that sends or
+// receives one item.
 template <class Parcel>
 class parcels {
   public:
@@ -86,21 +86,22 @@ class item_link : public link {
         static_cast<void>(elements<std::byte>(bytes_of(item).size()));
         return item;
     }
-    // Called after each put; returns its result, `is_in`. Errors: `rank_failed`, if the item is not in after
-    // a failure.
-    bool was_put(bool is_in) {
+    // Called after each put into `out`. `is_in`: the result of that put, which is returned. Errors:
+    // `rank_failed`, if the item was not put because a rank has failed.
+    bool after_put(bool is_in) {
         is_in ? kick() : check_failure();
         return is_in;
     }
 
-    // For plain threads. Returns false as `put`.
+    // Blocks the calling thread. Returns false in the same cases as `channel::put`.
     bool put_now(S& item) {
-        return was_put(out.blocking_put(std::move(checked(item))) == channel_status::success);
+        return after_put(out.blocking_put(std::move(checked(item))) == channel_status::success);
     }
-    // Whether an exception destroys this object, while other ranks may wait for this one.
+    // Whether an exception destroys this object while other ranks may wait for this rank.
     bool is_unwinding() const noexcept { return num_ranks() > 1 && std::uncaught_exceptions() > exceptions_; }
-    // This rank has failed, unless all is sent and received. The thread that catches the exception tells the
-    // others the reason: see `world::run`. If no thread does, they hear of the failure after a second.
+    // Makes this rank a failed rank, unless all items of the channel are sent and received. The thread that
+    // catches the exception then tells the other ranks the reason: see `world::run`. If no thread does so
+    // within a second, the other ranks get a general reason.
     void give_up_rank() noexcept {
         loop().locked([this]() noexcept {
             if (!is_finished()) loop().abandon();
@@ -151,7 +152,7 @@ class item_link : public link {
         receiving* last = nullptr;
     };
 
-    // What follows is called under the lock of the reactor.
+    // The functions below are called under the lock of the reactor.
 
     bool send_next(int to) noexcept override {
         sending* next = nullptr;
@@ -203,7 +204,8 @@ class item_link : public link {
             give_up(MPI_ERR_NO_MEM, "MPI_Improbe", from);
         }
     }
-    // An item that has arrived waits for all items that the same rank sent before.
+    // Puts items that have arrived into `in`. An item that has arrived waits for all items that the same rank
+    // sent before.
     void received(receiving& r) noexcept {
         r.is_complete = !r.is_cancelled() && r.error_class() == MPI_SUCCESS;
         const int from = r.from;

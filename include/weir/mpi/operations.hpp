@@ -1,4 +1,4 @@
-// weir mpi, internal: an operation of MPI; and those that have begun, which one thread at a time tests
+// weir mpi, internal: an operation of MPI, and the list of begun operations, which one thread at a time tests
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MPI_OPERATIONS_HPP
 #define WEIR_MPI_OPERATIONS_HPP
@@ -51,11 +51,11 @@ class operation {
     bool cancel_was_called_ = false;
     standard_platform::atomic<bool> must_cancel_{false};
     int error_class_ = MPI_SUCCESS;
-    operation* next_ = nullptr;
+    operation* next_ = nullptr;  // in the reactor's list of operations that have not begun
 };
 
-// The operations that have begun. Not for several threads: the reactor has a lock. `begin` and `ended` of an
-// operation may begin other operations here, but only with a request.
+// The operations that have begun. Used only by the thread that holds the reactor's lock. `begin` and `ended`
+// of an operation may begin other operations here, but only operations with a request.
 class operations {
   public:
     std::size_t size() const noexcept { return requests_.size() + repeated_.size(); }
@@ -115,8 +115,8 @@ class operations {
         });
     }
 
-    // Gives up all operations. Cancels receives that have found no message, as their callers free the memory.
-    // Later calls of MPI may use the memory of other operations.
+    // Ends all operations without a result. Cancels receives that have found no message, as their callers
+    // free the memory. Later calls of MPI may still use the memory of the other operations.
     void give_up_all() noexcept {
         const std::vector<operation*> requested = std::exchange(owners_, {});
         for (std::size_t i = 0; i < requested.size(); ++i) {
@@ -128,6 +128,7 @@ class operations {
         end_repeated([](operation& o) noexcept { return give_up(o); });
     }
 
+    // Ends an operation without a result. Returns true, as `end`.
     static bool give_up(operation& o) noexcept {
         o.is_cancelled_ = true;
         o.ended();
@@ -135,6 +136,7 @@ class operations {
     }
 
   private:
+    // Ends an operation with MPI's result. Returns true, for functions that return whether one has ended.
     static bool end(operation& o, int code) noexcept {
         int cancelled = 0;
         if (code == MPI_SUCCESS && o.cancel_was_called_) code = MPI_Test_cancelled(&o.status_, &cancelled);
@@ -178,8 +180,8 @@ class operations {
         }
         return num_done > 0 && remove_ended();  // MPI_UNDEFINED is negative
     }
-    // Tests each request by itself. Called after an error of MPI_Testsome that tells nothing about single
-    // requests. Returns whether an operation has ended.
+    // Tests the requests one by one. Called after an error of MPI_Testsome that does not tell which request
+    // has failed. Returns whether an operation has ended.
     bool test_one_by_one() noexcept {
         for (std::size_t i = 0; i < requests_.size(); ++i) {
             int is_complete = 0;

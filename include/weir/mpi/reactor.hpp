@@ -36,12 +36,12 @@ struct polling_options {
 
 namespace detail {
 
-// What a reactor does from time to time: heartbeats.
+// The work that a reactor does periodically, and the reports of this rank's failure: see heartbeat.hpp.
 class periodic_work {
   public:
     // Called under the reactor's lock. Returns when the next call is due, in ns of the platform's clock.
     virtual std::int64_t tick(std::int64_t now) noexcept = 0;
-    // Tell all ranks that this one can't go on: `fail_here` at once, with the reason `why`; `abandon` when
+    // Tell all ranks that this rank has failed: `fail_here` at once, with the reason `why`; `abandon` when
     // the program has given its reason, or after a second. Called under the reactor's lock.
     virtual void fail_here(const std::string& why) = 0;
     virtual void abandon() = 0;
@@ -69,11 +69,11 @@ class reactor final : public weir::detail::polled_source {
     void set_thread(bool only_here) noexcept { only_ = only_here ? platform::this_thread() : thread_id{}; }
 
     // Begins the operation. If another thread holds the lock, or alone may call MPI, that thread begins the
-    // operation. `waits`: the executor of the coroutine that waits for the operation. Idle threads of this
+    // operation. `poller`: the executor of the coroutine that waits for the operation. Idle threads of this
     // executor poll for the end, if they may call MPI. Null: the reactor's thread polls.
-    void submit(operation& o, executor* waits = nullptr) noexcept {
+    void submit(operation& o, executor* poller = nullptr) noexcept {
         push(o);
-        tell(waits);
+        tell(poller);
         serve(false);
     }
     // As submit(), for an operation that is over when it has begun: no thread has to poll for the end.
@@ -84,10 +84,10 @@ class reactor final : public weir::detail::polled_source {
     }
 
     // Begins the operation at once; `ended` may be called within this call. Called under the lock, by `begin`
-    // or `ended` of another operation. `waits`: as for submit(), but not null; tell() is called once for all
-    // operations that begin under one lock.
-    void begin_here(operation& o, executor& waits) noexcept {
-        waits_for_begun_ = &waits;
+    // or `ended` of another operation. `poller`: as for submit(), but not null. tell() is called once for all
+    // operations that begin while one thread holds the lock.
+    void begin_here(operation& o, executor& poller) noexcept {
+        poller_of_begun_ = &poller;
         static_cast<void>(begin_or_give_up(o));
     }
 
@@ -121,21 +121,21 @@ class reactor final : public weir::detail::polled_source {
         if (has_news()) serve(false);
     }
 
-    // Sets the object whose `tick` polls call when it is due; null: none. Called under the lock.
+    // Sets the object whose `tick` a poll calls when due; null: none. Called under the lock.
     void set_periodic(periodic_work* work) noexcept {
         periodic_ = work;
         next_period_ = 0;
     }
 
-    // From now on, all operations are given up, and new ones don't begin: awaits throw `why`. Only the first
-    // failure counts. Under the lock.
+    // Records the failure of a rank. All operations end without a result, and no new operation begins: awaits
+    // throw `why`. Later failures are ignored. Called under the lock.
     void fail(std::shared_ptr<const rank_failed> why) noexcept {
         if (is_failed_.load(std::memory_order_relaxed)) return;  // relaxed: only written under the lock
         failure_ = std::move(why);
         next_period_ = 0;
         is_failed_.store(true, std::memory_order_release);  // pairs with failure()
     }
-    // Under the lock: this rank can't go on. See `fail_here` and `abandon` of `periodic_work`.
+    // Tell all ranks that this rank has failed: see `periodic_work`. Called under the lock.
     void report(const std::string& why) {
         if (periodic_ != nullptr) periodic_->fail_here(why);
     }
@@ -156,7 +156,7 @@ class reactor final : public weir::detail::polled_source {
         }
     }
 
-    // MPI is about to be finalised. release; pairs with is_closed(): from then on nothing may be submitted
+    // Called before MPI is finalised: from now on nothing may be submitted. release; pairs with is_closed()
     void close() noexcept {
         locked([this]() noexcept { is_closed_.store(true, std::memory_order_release); });
     }
@@ -199,12 +199,12 @@ class reactor final : public weir::detail::polled_source {
                                               std::memory_order_relaxed)) {
         }
     }
-    // Makes a thread poll soon: an idle worker of `waits`; but the reactor's thread if `waits` is null or
+    // Makes a thread poll soon: an idle worker of `poller`; but the reactor's thread if `poller` is null or
     // polls no sources, or if only one thread may call MPI. Does nothing if no thread calls `run`.
-    void tell(executor* waits) noexcept {
+    void tell(executor* poller) noexcept {
         if (!has_guard_) return;
         news_.fetch_add(1, std::memory_order_relaxed);  // published by expect()
-        expect(only_ == thread_id{} ? waits : nullptr);
+        expect(only_ == thread_id{} ? poller : nullptr);
     }
 
     std::int64_t poll(std::int64_t now, bool) noexcept override {
@@ -225,9 +225,9 @@ class reactor final : public weir::detail::polled_source {
         do {
             if (locked_.exchange(1, std::memory_order_seq_cst) != 0) return ended;
             ended = work(polls) || ended;
-            executor* const waits = std::exchange(waits_for_begun_, nullptr);
+            executor* const poller = std::exchange(poller_of_begun_, nullptr);
             unlock();
-            if (waits != nullptr) tell(waits);
+            if (poller != nullptr) tell(poller);
             polls = false;
         } while (has_news());
         return ended;
@@ -272,7 +272,7 @@ class reactor final : public weir::detail::polled_source {
 
     const polling_options how_;
     const bool has_guard_;
-    thread_id only_{};  // the thread that alone may call MPI; none: each may
+    thread_id only_{};  // the only thread that may call MPI; none: every thread may
     platform::atomic<operation*> newest_{nullptr};
     platform::atomic<bool> cancels_{false};
     platform::atomic<std::uint32_t> locked_{0};
@@ -288,7 +288,7 @@ class reactor final : public weir::detail::polled_source {
     std::int64_t looked_ = 0;  // of the reactor's thread: when run() has polled last
     // Under the lock:
     operations begun_;
-    executor* waits_for_begun_ = nullptr;  // of begin_here()
+    executor* poller_of_begun_ = nullptr;  // `poller` of the last begin_here()
     periodic_work* periodic_ = nullptr;
     std::int64_t next_period_ = 0;
 };

@@ -115,7 +115,8 @@ std::span<std::byte> bytes_of(S& item) noexcept {
     }
 }
 
-// Resizes a container to `bytes` bytes; other items have one size. Errors: those of `resize`.
+// Resizes a container to `bytes` bytes. Does nothing for an item whose size is that of its type. Errors:
+// those of `resize`.
 template <sent_as_it_is S>
 void make_room(S& item, std::size_t bytes) {
     if constexpr (sizable<S>) item.resize(bytes / sizeof(typename S::value_type));

@@ -77,13 +77,14 @@ class process {
     const std::shared_ptr<const owned_comm>& all() const noexcept { return all_; }
     int level() const noexcept { return level_; }
 
-    // Whether a failure of this rank would be news: no rank has failed, or this one has not said why.
-    bool failure_is_news() noexcept {
-        bool is_news = false;
-        loop_->locked([&]() noexcept { is_news = loop_->failure() == nullptr || health_->awaits_reason(); });
-        return is_news;
+    // Whether the other ranks have to be told of a failure of this rank: no rank has failed, or this rank has
+    // failed, and has not given the reason.
+    bool must_report_failure() noexcept {
+        bool must = false;
+        loop_->locked([&]() noexcept { must = loop_->failure() == nullptr || health_->awaits_reason(); });
+        return must;
     }
-    // Tells all ranks that this one has failed. Blocks until a thread that may call MPI has begun that.
+    // Tells all ranks that this rank has failed. Blocks until a thread that may call MPI has begun to send.
     void fail(const std::string& why) {
         loop_->locked([&]() noexcept { health_->explain(why); });
         call_and_wait("MPI_Isend", [&](MPI_Request&) {
@@ -91,7 +92,7 @@ class process {
             return MPI_SUCCESS;
         });
     }
-    // Returns when all ranks have called leave(). After the failure of a rank, doesn't return: MPI_Abort ends
+    // Returns when all ranks have called leave(). Does not return after the failure of a rank: MPI_Abort ends
     // the process.
     void leave() noexcept {
         for (int i = 0; i < 2; ++i) {  // the second barrier ends when no rank sends heartbeats any more
@@ -239,7 +240,7 @@ class world : detail::only_one, detail::process, public communicator {
         } catch (...) {
             why = "an exception that is no std::exception";
         }
-        const bool is_first = process::failure_is_news();
+        const bool is_first = process::must_report_failure();
         const std::string said = weir::detail::without_controls(is_first ? why.c_str() : failure()->what());
         std::fprintf(stderr, "rank %d %s: %s\n", rank(), is_first ? "failed" : "ends", said.c_str());
         if (is_first) process::fail(why);
