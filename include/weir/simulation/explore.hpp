@@ -95,6 +95,7 @@ class explorer {
   private:
     using choices = std::vector<std::uint32_t>;
 
+    // Runs schedules that are made from seeds: for `strategy::random` and `strategy::priorities`.
     explored try_some();
 
     // Sets the strategy of `decisions_`. For `strategy::priorities`, first runs the first-come, first-served
@@ -113,11 +114,11 @@ class explorer {
 
     explored replay();
 
-    // Depth-first search: increases the last decision that can be increased, and makes all decisions after it
-    // first come, first served.
+    // Runs all schedules, for `strategy::exhaustive`, by depth-first search: increases the last decision that
+    // can be increased, and makes all decisions after it first come, first served.
     explored try_all();
-    // Whether the last decision of `given`, for one of `of` options, can be increased: a further option is
-    // left, and `explore_options::deviations` allows that this decision deviates.
+    // Whether the last decision of `given`, which chose one of `of` options, can be increased: a further
+    // option is left, and `explore_options::deviations` allows that this decision deviates.
     bool may_deviate(const choices& given, std::uint32_t of) const;
 
     // Repeats the schedule that has failed, shortens it if the same decisions lead to a failure again, and

@@ -68,8 +68,8 @@ class batch_op {
     }
     // The batch that a call of `push` stores does not contain the item of this call.
     bool result_lacks_item() const noexcept { return true; }
-    // Whether element k of a batch is its k-th item: a checkpoint then may count part of a batch. Not with
-    // `drop_last`: the resumed run would form other batches, and drop other items at the end of the epoch.
+    // Whether element k of a batch is its k-th item: a checkpoint then may count part of a batch. False with
+    // `drop_last`: a resumed run would form other batches, and drop other items at the end of the epoch.
     bool keeps_places() const noexcept { return !drop_last_ && std::is_same_v<Batch, std::vector<In>>; }
     bool done() const noexcept { return !due_; }
 
@@ -100,7 +100,7 @@ class batch_op {
     const duration max_delay_;
     std::vector<In> items_;
     std::uint64_t weight_ = 0;
-    bool due_ = false;
+    bool due_ = false;  // the gathered items are a complete batch
 };
 
 // The weight function of batches without a limit of weight.

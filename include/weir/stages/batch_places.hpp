@@ -70,8 +70,9 @@ class place_rule {
         }
         return num_working_ == 0 ? admission::go : admission::wait;
     }
-    // With `in_order`, an answer `go` that gives a place also gives the next item its turn. The slot of that
-    // item may be waiting: so the caller then calls `wait_queue::update`, which asks for the waiting slots.
+    // With `in_order`, the answer `go` for an item makes the next item the one that gets a place. The slot of
+    // the next item may wait already. So the caller calls `wait_queue::update`, which repeats the requests of
+    // waiting slots.
     admission ask(const ticket& asked) noexcept {
         const admission answer = judge(asked);
         if (answer != admission::go) return answer;
@@ -132,7 +133,7 @@ class place_rule {
     }
     // The item has failed, or was dropped: frees its place for another item. If a slot waits for memory,
     // returns the stop source that ends this wait, as that slot can have the place. The caller requests the
-    // stop without the lock.
+    // stop when it no longer holds the lock.
     std::optional<stop_source> leave_out(place_request& t) noexcept {
         if (t.is_settled) return std::nullopt;
         stop_fetching(t);
@@ -240,12 +241,13 @@ class place_rule {
     std::uint64_t next_ = 0;         // in order: the number of the item that gets the next place
     std::uint64_t num_settled_ = 0;  // items that have filled a place, failed or were dropped, of all epochs
     std::size_t num_working_ = 0;    // slots that may have an item, or get one
-    const place_request* fetcher_ = nullptr;
-    const stop_source* fetch_stop_ = nullptr;
+    const place_request* fetcher_ = nullptr;   // of the slot that acquires memory; null: there is none
+    const stop_source* fetch_stop_ = nullptr;  // ends the fetcher's wait for memory; null: it does not wait
     bool has_giver_ = false;
     bool mark_is_due_ = false;
     bool end_is_due_ = false;
-    bool is_closed_ = false;
+    bool is_closed_ = false;  // all requests are refused
+    // The lowest number and the lowest epoch for which `block` was called; UINT64_MAX: not called.
     std::uint64_t blocked_number_ = UINT64_MAX;
     std::uint64_t blocked_epoch_ = UINT64_MAX;
 };

@@ -133,8 +133,8 @@ class [[nodiscard("the block goes back at once")]] pooled_block {
 class block_pool {
   public:
     /// \param block_bytes  the size of each block, at least 1.
-    /// \param blocks       the number of blocks, at least 1: for batches that are being filled, wait in
-    ///                     queues, or are used.
+    /// \param blocks       the number of blocks, at least 1. Each batch that is being filled, waits in a
+    ///                     queue, or is in use needs one.
     /// \param name         for the statistics.
     /// Errors: `std::invalid_argument` for 0, and for negative numbers; `std::bad_alloc`.
     block_pool(std::size_t block_bytes, std::size_t blocks, std::string name = "blocks")
@@ -184,8 +184,8 @@ class block_pool {
     static task<std::optional<pooled_block<T>>> get(memory_ptr from, std::size_t n, stop_token stop) {
         const std::optional<std::byte*> block = co_await from->free.get(std::move(stop));
         if (!block) co_return std::nullopt;
-        pooled_block<T> got(from, *block, n);
-        co_return std::move(got);
+        pooled_block<T> array(from, *block, n);
+        co_return std::move(array);
     }
     template <class T>
     void check_size(std::size_t n) const {

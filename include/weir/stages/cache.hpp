@@ -34,10 +34,11 @@ struct the_cache_of {
                   "message");
 };
 
+// The result of one iteration of the stage, for the next queue: an item or a mark.
 template <class D>
-struct cached_item {
-    std::optional<D> value;
-    bool is_end = false;  // `value` is the mark at the end of an epoch
+struct cache_result {
+    std::optional<D> value;  // none: the stage ends without a further item or mark
+    bool is_end = false;     // `value` is the mark at the end of an epoch
 };
 
 // Takes the items of the first epoch from the queue before the stage, and those of later epochs from memory.
@@ -49,7 +50,7 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     using base = stage_kind<C, D, Policy>;
 
   public:
-    using iteration = typename base::template iteration_with<cached_item<D>>;
+    using iteration = typename base::template iteration_with<cache_result<D>>;
     static constexpr stage_traits traits{.works_without_item = true, .numbers_results = true};
 
     running_cache(run_context& run, const stage_options& options, std::uint64_t epochs,
@@ -110,8 +111,8 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     static constexpr std::uint64_t no_end = INT64_MAX;  // the value of `weir::endless`
     std::uint64_t left_;                                // epochs to give, the current one included
     std::uint64_t epoch_;
-    bool is_first_ = true;
-    std::size_t at_ = 0;  // index of the next item in the record
+    bool is_first_ = true;  // the current epoch is the one that is recorded
+    std::size_t at_ = 0;    // index of the next item in the record
     std::vector<T> record_;
 };
 

@@ -18,7 +18,7 @@
 
 namespace weir::detail {
 
-// Storage for an awaiter that a worker rarely needs, such as those for a turn, a pause or a timer.
+// Storage for one awaiter of a wait that is rare, such as a wait for a turn, a pause or a timer.
 class seldom_awaiter {
   public:
     seldom_awaiter() noexcept = default;
@@ -26,8 +26,9 @@ class seldom_awaiter {
     seldom_awaiter& operator=(const seldom_awaiter&) = delete;
     ~seldom_awaiter() { clear(); }
 
-    // Constructs the awaiter, of bool or void, from `make()`. Returns null if the worker need not wait. The
-    // caller then calls `resume` at once.
+    // Constructs an awaiter, whose result is bool or void, from `make()`. Returns the awaiter for which the
+    // worker has to wait; null: the worker need not wait. The worker calls `resume` after the wait; if there
+    // is none, at once.
     template <class Make>
     any_awaiter* begin(Make make) {
         using kept = held<decltype(make())>;
@@ -36,7 +37,7 @@ class seldom_awaiter {
         held_ = it;
         return it->awaiter.await_ready() ? nullptr : it;
     }
-    // Returns the result of the awaiter, or true if that is void, or if there is no awaiter. Destroys the
+    // Returns the result of the awaiter; true if the result is void, or if there is no awaiter. Destroys the
     // awaiter.
     bool resume() {
         if (held_ == nullptr) return true;
@@ -82,7 +83,8 @@ struct no_wait : std::suspend_never {
     static bool await_resume() noexcept { return true; }
 };
 
-// The waits of one worker, one at a time, that all kinds of stages with the same policy have.
+// Begins those waits of one worker that do not depend on the kind of the stage. The worker has at most one
+// such wait at a time.
 template <class Policy>
 class common_waits {
     using slot = slot_of<Policy>;
@@ -90,7 +92,7 @@ class common_waits {
   protected:
     common_waits(worker_set<Policy>& set, slot& me) noexcept : set_(set), me_(me) {}
 
-    // Each returns null if the worker need not wait, as `seldom_awaiter::begin`.
+    // Each of these functions returns what `seldom_awaiter::begin` returns: null if the worker need not wait.
     WEIR_NOINLINE any_awaiter* begin_admission() noexcept {
         return rare_wait_.begin([this] { return set_.wait_for_admission(me_); });
     }
@@ -103,7 +105,7 @@ class common_waits {
     WEIR_NOINLINE any_awaiter* begin_service() noexcept {
         return rare_wait_.begin([this] { return set_.wait_for_service(me_); });
     }
-    // Begins a wait for what `make` returns: of a `no_wait`, no function is compiled.
+    // Begins the wait for the awaitable that `make` returns. For a `no_wait`, compiles no call.
     template <class Make>
     WEIR_ALWAYS_INLINE any_awaiter* begin_own(Make make) {
         if constexpr (std::is_same_v<decltype(make()), no_wait>) {

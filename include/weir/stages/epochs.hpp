@@ -61,7 +61,8 @@ concept makes_epochs =
     (callable<Make, std::uint64_t> || callable<Make> || can_be_copied<Make>) &&
     source_like<made_epoch_t<Make>> && !is_epoch_item<typename items_of<made_epoch_t<Make>>::item>;
 
-// Not defined: the result of a call whose argument is refused, so that no copy of it gives a further error.
+// Declared only. A call of `epochs` with a wrong argument returns the result of this function: the compiler
+// then gives only the error of the static assertion, and none about a copy of the argument.
 template <class Make>
 epochs_of<Make> refused_epochs();
 
@@ -148,14 +149,14 @@ class items_of<repetitions_of<Make>> {
     }
 
   private:
-    // Handles `got`, the next item or mark of `items_`. Returns true after the mark at the end of a
+    // Handles `next`, the next item or mark of `items_`. Returns true after the mark at the end of a
     // repetition: the caller has to take the next item. Returns false if `result` has an item, or the stream
     // has ended. A repetition without items ends the stream.
-    bool is_end_of_repetition(std::optional<typename inner::item>&& got, std::optional<item>& result) {
-        if (!got) return false;
-        if (got->is_mark()) return std::exchange(gave_any_, false);
+    bool is_end_of_repetition(std::optional<typename inner::item>&& next, std::optional<item>& result) {
+        if (!next) return false;
+        if (next->is_mark()) return std::exchange(gave_any_, false);
         gave_any_ = true;
-        result.emplace(std::move(got->value()));
+        result.emplace(std::move(next->value()));
         return false;
     }
 

@@ -84,7 +84,7 @@ struct expanding {
         using many = typename many_items<typename base::result>::type;
         static constexpr bool fits = !is_range || range_given<typename base::result>;
         using type = std::conditional_t<is_range, std::conditional_t<base::waits && fits, task<many>, many>,
-                                        typename base::call>;
+                                        typename base::returned>;
     };
 
     // `item` is a reference, so that the function may return a view of the item.
@@ -97,7 +97,7 @@ struct expanding {
         } else if constexpr (traits_of<Function, T>::waits) {
             return give_later(function, item, call);
         } else {
-            return elements<typename traits_of<Function, T>::call>::of(
+            return elements<typename traits_of<Function, T>::returned>::of(
                 detail::call(function, std::move(item), call));
         }
     }

@@ -118,7 +118,7 @@ struct stage_traits {
     result_origin origin = result_origin::its_item;
 };
 
-// How the task on an item has ended. Ordered: `last` and `fatal` end the stage.
+// How the task on an item has ended. The order counts: `last` and all later values end the stage.
 enum class task_end : std::uint8_t {
     succeeded,
     tolerated,  // it failed, within `max_failures`
@@ -260,7 +260,7 @@ struct iteration_of : State {
     iteration_of() noexcept {}  // user-provided, so that the members are not set to zero
 
     C* item;  // null: no item came, or the kind takes none
-    // The number of the item in the input, its epoch, and whether it is the mark at the end of the epoch.
+    // The position of the item: its number in the input, its epoch, and whether it is an end-of-epoch mark.
     [[no_unique_address]] std::conditional_t<is_epoch_item<C> || is_epoch_item<D>, turn, place_without_epoch>
         place;
     std::exception_ptr error;

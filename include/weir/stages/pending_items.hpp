@@ -14,9 +14,10 @@
 
 namespace weir::detail {
 
-// Counts of the items of a traversal, in the deques of all slots. Both change under the lock of a deque, so
-// a slot that finds `pending` above 0, and takes the locks of all deques, finds an item, unless another slot
-// has taken that item. They order no data but for `pending` and the number of idle slots: `traversal::add`.
+// Counts of the items of a traversal, in the deques of all slots. Both counts change under the lock of a
+// deque. So a slot that reads a `pending` above 0, and takes the locks of all deques, finds an item, unless
+// another slot has taken that item. The counts order no data, except `pending` together with the number of
+// idle slots: see `traversal::add`.
 struct item_counts {
     explicit item_counts(std::size_t most_pending) noexcept : limit(most_pending) {}
 
@@ -41,9 +42,9 @@ class pending_items {
     pending_items& operator=(const pending_items&) = delete;
     ~pending_items() { destroy_items(items_, type_, first_, last_); }
 
-    // Moves the item in, and returns the number of pending items of all deques. Returns 0, and the item is
-    // unchanged, if too many are pending. If `push` throws, std::bad_alloc or memory_shortage, the item is
-    // unchanged, too.
+    // Moves the item to the end of the deque. Returns the number of pending items of all deques; 0: `limit`
+    // items are pending already. Errors: `std::bad_alloc`, `memory_shortage`. After the result 0, or after an
+    // exception, the item is unchanged.
     std::size_t push(void* item, item_counts& all) {
         const std::lock_guard guard(lock_);
         if (size() == items_.places()) grow();
@@ -103,8 +104,8 @@ class pending_items {
 
   private:
     std::size_t size() const noexcept { return number_as<std::size_t>(last_ - first_); }
-    // Returns the number of the item that was taken. relaxed: a slot that reads too many pending items
-    // searches again.
+    // Returns the number of the item that was taken. relaxed: a slot that reads a count that is too high
+    // searches once more.
     static std::uint64_t count_taken(item_counts& all) noexcept {
         all.pending.fetch_sub(1, std::memory_order_relaxed);
         return all.next_number();

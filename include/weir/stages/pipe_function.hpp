@@ -76,11 +76,11 @@ struct call_traits {
     static constexpr bool takes_item = callable<Function, Given, More&...>;
     static constexpr bool takes_call = !takes_item && callable<Function, Given, More&..., const invocation&>;
     static constexpr bool fits = takes_item || takes_call;
-    using call =
+    using returned =
         decltype(detail::call<Function, Given, More...>(std::declval<Function&>(), std::declval<Given>(),
                                                         nullptr, std::declval<More&>()...));
-    static constexpr bool waits = awaitable<call>;
-    using result = awaited_t<call>;
+    static constexpr bool waits = awaitable<returned>;
+    using result = awaited_t<returned>;
     static constexpr bool is_void = std::is_void_v<result>;
     static constexpr bool gives_many = is_generator<result> || is_async_generator<result>;
 };

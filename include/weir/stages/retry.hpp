@@ -62,7 +62,7 @@ template <class Function>
 struct the_retried {
     template <class T>
     struct is_given : call_traits<Function, const T&> {
-        // What is kept of a successful call; `bool` stands for no result.
+        // The type of the stored result of a successful call; `bool` if the call returns void.
         using kept_result = std::conditional_t<is_given::is_void, bool, typename is_given::result>;
         static_assert(is_given::fits,
                       "weir: a function to be retried is called with the item as a constant, or with a copy "
@@ -74,7 +74,7 @@ struct the_retried {
     };
 };
 
-// The function that `retry` returns.
+// The function object that `retry` returns.
 template <class Function>
 class retrying {
     template <class T>

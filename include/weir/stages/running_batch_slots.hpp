@@ -85,7 +85,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
             it.ends_stage = false;
         }
         change(it, [&](place_rule& rule) { return rule.block(it.asked); });
-        places_.ask_all();  // refuses later requests than those that have to wait
+        places_.ask_all();  // `block` may refuse requests that stand in line behind one that has to wait
     }
 
     decltype(auto) work(iteration& it) {
@@ -104,7 +104,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     void end_task(iteration& it) noexcept {
         if (it.error && it.asked.cause == place_request::event::item) leave_out(it);
     }
-    // False (the stage fails): the slot has no work, puts batches, or lacks memory for the task that waits.
+    // False (the stage fails): the slot has no item, puts batches, or lacked memory for `find_place`.
     bool tolerates_failure(const iteration& it) const noexcept {
         return it.has_work && !it.asked.gives && !it.lacks_memory_to_wait;
     }
@@ -182,7 +182,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         std::optional<waiting> awaiter_;
     };
 
-    // Stores the place that the request got, if any. In order, the update also admits the next item.
+    // Stores the place that the request got, if any. With `in_order_`, the update also admits the next item.
     void answer(iteration& it) noexcept {
         if (in_order_ || it.error)
             places_.update([&](place_rule& rule) { rule.stop_fetching(it.asked); }, it.context->slot);

@@ -84,7 +84,7 @@ template <class Function, class C, class G>
 decltype(auto) keep_function(G&& function) {
     if constexpr (is_erasable<Function>) {
         using traits = typename function_call<Function, C>::traits;
-        using erased = any_function<typename traits::call, carried_value_t<C>, traits::takes_call>;
+        using erased = any_function<typename traits::returned, carried_value_t<C>, traits::takes_call>;
         return erased(std::in_place, std::forward<G>(function));
     } else {
         return std::forward<G>(function);
@@ -149,8 +149,8 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
     // the results of later items would wait for this slot.
     void take(auto& from, slot& me, auto& it) noexcept {
         base::take(from, me, it);
-        if constexpr (requires { from.keep_slices(); }) {
-            if (puts_in_order()) from.keep_slices();
+        if constexpr (requires { from.end_slices_only_at_puts(); }) {
+            if (puts_in_order()) from.end_slices_only_at_puts();
         }
     }
     auto wait_for_turn(const auto& it, slot& me) noexcept {

@@ -41,7 +41,7 @@ struct sink_stage : stage_base {
     static constexpr const char* kind = "sink";
     static constexpr bool ends_pipelines = true;
 
-    // `capacity`: 0 for the default, which is known when the pipeline has a source.
+    // `capacity`: 0: the default, which depends on the item type: set when the pipeline has a source.
     sink_stage(std::size_t capacity, const std::source_location& where) {
         options.name = kind;
         options.where = where;

@@ -1,4 +1,4 @@
-// weir stages, internal: the coroutine of every slot's worker, and its awaiters, whose types are hidden
+// weir stages, internal: the coroutine of every slot's worker, and its type-erased awaiters
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_SLOT_LOOP_HPP
 #define WEIR_STAGES_SLOT_LOOP_HPP
@@ -65,7 +65,7 @@ class in_place {
         ::new (static_cast<void*>(std::addressof(value))) T(make());
         has_value_ = true;
     }
-    // As `construct`, without a lambda, whose call would be one more function of each type.
+    // As `construct`, from arguments: for each `T`, a lambda would add a function to the program.
     template <class... Args>
     WEIR_ALWAYS_INLINE void emplace(Args&... args) {
         ::new (static_cast<void*>(std::addressof(value))) T(args...);
@@ -90,8 +90,8 @@ class in_place<T> {
   public:
     template <class Make>
     void construct(Make make) {
-        T made = make();
-        value_ = std::addressof(made);
+        T object = make();  // `T` is a reference
+        value_ = std::addressof(object);
     }
     auto& operator*() noexcept { return *value_; }
     T&& take() noexcept { return static_cast<T&&>(*value_); }
@@ -108,8 +108,8 @@ class erased_call final : public any_awaiter {
     using awaiter = decltype(detail::get_awaiter(std::declval<Observed>()));
 
   public:
-    // Constructs the awaitable from `call()`, and the wrapper from `observe(awaitable)`. Returns null if the
-    // worker need not wait. Stores an exception in `error`.
+    // Constructs the awaitable from `call()`, and the wrapper from `observe(awaitable)`. Returns this object
+    // if the worker has to wait, else null; null also after an exception, which is stored in `error`.
     template <class Call, class Observe>
     any_awaiter* begin(Call call, Observe observe, std::exception_ptr& error) noexcept {
         try {

@@ -42,8 +42,8 @@ concept source_range = std::ranges::input_range<R&> && !is_run<R>;
 template <class S>
 using range_of = std::remove_reference_t<std::unwrap_reference_t<S>>;
 
-// A range. If it is a container, the run owns the container, and moves its elements out. The elements of a
-// view, of a std::ref, or of a generator of references are copied; those of a generator of values are moved.
+// A range. A container belongs to the run, which moves the elements out of it. The elements of a view, of a
+// std::ref, or of a generator of references are copied; those of a generator of values are moved.
 template <class S>
     requires source_range<range_of<S>>
 class items_of<S> {
@@ -97,11 +97,11 @@ concept gives_optional = callable<Function> && is_optional<awaited_t<std::invoke
 
 template <gives_optional Function>
 class items_of<Function> {
-    using call = std::invoke_result_t<Function&>;
+    using returned = std::invoke_result_t<Function&>;
 
   public:
-    using item = typename awaited_t<call>::value_type;
-    static constexpr bool waits = awaitable<call>;
+    using item = typename awaited_t<returned>::value_type;
+    static constexpr bool waits = awaitable<returned>;
 
     explicit items_of(Function&& function) : function_(std::move(function)) {}
 
@@ -119,7 +119,7 @@ class items_of<Function> {
 
   private:
     Function function_;
-    std::optional<std::conditional_t<waits, call, int>> pending_;
+    std::optional<std::conditional_t<waits, returned, int>> pending_;
 };
 
 // A function that gives a range, a `generator` or an `async_generator`: called once in each run, by the first

@@ -118,7 +118,7 @@ class stage_list {
     }
 
   private:
-    // A stage whose type is hidden, for one policy and one item type of its queues.
+    // The interface of a type-erased stage, for one policy and one item type of its queues.
     template <class C, class Policy>
     class attachable {
       public:
@@ -129,7 +129,8 @@ class stage_list {
       protected:
         ~attachable() = default;
     };
-    // A stage whose type is hidden, for all policies and item types: each of `Interfaces` is an `attachable`.
+    // The interface of a type-erased stage, for all policies and item types. Each of `Interfaces` is an
+    // `attachable`.
     template <class... Interfaces>
     class all_of : public Interfaces... {
       public:

@@ -57,10 +57,10 @@ struct transformed {
     bool is_first = true;      // no result was fetched yet
     bool was_popped = false;   // `pop` stored the result, not `push`
     bool mark_is_due = false;  // after all results, the mark at the end of the epoch follows
-    bool gave_any = false;
+    bool gave_any = false;     // a result was put in this iteration
 };
 
-// The item type of the output queue.
+// The item type of the queue behind the stage. `Out`: the result type of the operation.
 template <class C, class Out>
 using transform_output = std::conditional_t<is_epoch_item<Out>, Out, carry_t<C, Out>>;
 

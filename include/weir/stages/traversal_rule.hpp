@@ -140,8 +140,8 @@ class traversal_rule {
         ++num_waiting_;
         return idle_step::wait;
     }
-    // The leader has stopped waiting for the queue before the stage. `came`: it got an item, or, with `mark`,
-    // an end-of-epoch mark. `ended`: the queue is closed and empty.
+    // The leader no longer waits for the queue before the stage. `came`: the leader has taken an item or a
+    // mark. `mark`: an end-of-epoch mark. `ended`: the queue is closed and empty.
     void leader_resumed(traversal_slot& s, bool came, bool mark, bool ended) noexcept {
         is_taking_ = false;
         if (came && mark) {
@@ -158,8 +158,8 @@ class traversal_rule {
         leader_ = nullptr;
     }
 
-    // An item was added to the deque of slot `to`, or to the shared deque, while slots were idle: lets one of
-    // them take it.
+    // An item was added to the deque of slot `to`, or to the shared deque, while slots were idle. Lets one of
+    // these slots continue, which then takes the item.
     void wake_one(traversal_slot& to) noexcept {
         if (to.is_listed) any_ = &to;
         if (num_wakeups_ < num_waiting_) {
@@ -182,8 +182,8 @@ class traversal_rule {
         if (me.is_listed && any_->pending.empty()) any_ = &me;
         return true;
     }
-    // Returns the slot of a worker; null: the slot has not begun, or has ended. Slots often end in the order
-    // of the ring or in the reverse order, so the search goes both ways.
+    // Returns the `traversal_slot` of the slot `worker`; null: the slot has not begun, or has ended. Slots
+    // often end in the order of the ring or in the reverse order, so the search goes both ways.
     traversal_slot* slot_of(const slot& worker) const noexcept {
         traversal_slot* up = any_;
         traversal_slot* down = any_;

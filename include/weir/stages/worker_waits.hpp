@@ -24,7 +24,7 @@
 
 namespace weir::detail {
 
-// Takes the items of a queue one by one. The intake stores an item until `drop`.
+// The awaitable by which a worker takes items from a queue, one by one. Stores the item until `drop`.
 template <class Queue>
 class intake : public get_operation<Queue> {
     using base = get_operation<Queue>;
@@ -34,7 +34,7 @@ class intake : public get_operation<Queue> {
     explicit intake(Slot& me) noexcept : base(me) {}
 
     // Prepares the next take; the worker then awaits this object. Takes nothing if `skips` is true, or if the
-    // slot is recalled: the slot has to leave service, or its `hold_timer` has expired. relaxed: a hint; a
+    // slot is `recalled`: the slot has to leave service, or its `hold_timer` has expired. relaxed: a hint; a
     // get that waits reads the flag again under the lock.
     WEIR_ALWAYS_INLINE void prepare(Queue& queue, bool skips = false) noexcept {
         this->restart(detail::base_of(queue), this->place_.address());
@@ -43,9 +43,9 @@ class intake : public get_operation<Queue> {
         }
     }
 
-    // A slot yields its thread at the end of each slice: after a number of queue operations, or some time.
-    // From now on a slice ends only at a put, not at a take; in simulations each operation still ends one.
-    void keep_slices() noexcept { ends_slices_ = ends_every_turn<typename Queue::policy_type>; }
+    // A slot yields its thread at the end of each time slice: after a number of queue operations, or some
+    // time. From now on slices end only at puts, not at takes; in simulations still at every operation.
+    void end_slices_only_at_puts() noexcept { ends_slices_ = ends_every_turn<typename Queue::policy_type>; }
 
     WEIR_ALWAYS_INLINE bool await_ready() noexcept {
         return this->waiter_.outcome == outcome::stopped || this->moves_at_once(ends_slices_);
@@ -72,7 +72,7 @@ class intake : public get_operation<Queue> {
     }
 
   private:
-    bool ends_slices_ = true;
+    bool ends_slices_ = true;  // a take may end a slice
 };
 
 // The intake of a stage kind without input.

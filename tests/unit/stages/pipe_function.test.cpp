@@ -339,7 +339,7 @@ static_assert(std::is_same_v<call_traits<by_constant, const box&>::result, int>)
 static_assert(call_traits<by_rvalue, box>::gives_many);
 static_assert(!call_traits<by_rvalue, const box&>::fits);
 static_assert(call_traits<with_the_call, box>::takes_call && call_traits<with_the_call, box>::is_void);
-static_assert(std::is_same_v<call_traits<std::string box::*, box&>::call, std::string&>);
+static_assert(std::is_same_v<call_traits<std::string box::*, box&>::returned, std::string&>);
 
 int nth(const box& b, const invocation& which) { return b.size() + static_cast<int>(which.item()); }
 int sum(const std::unique_ptr<int>& one) { return *one; }
