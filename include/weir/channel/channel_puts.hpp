@@ -48,10 +48,10 @@ class channel_puts : public channel_items<Policy> {
     // The record of the items in this queue that a trace follows; null: no item of the run is traced, or
     // there is no run.
     trail_marks* trace_marks() const noexcept { return trace_marks_; }
-    // Adds this queue to the trace; called before the run begins if items are traced. `is_read`: a stage gets
-    // from this queue; false: the consumer of the run does.
-    void add_to_trail(run_trail& trail, bool is_read) {
-        trace_marks_ = &trail.add_queue(this->name_, this->capacity_, is_read);
+    // Adds this queue to the trace; called before the run begins if items are traced. `feeds_stage`: a stage
+    // gets from this queue; false: the consumer of the run does.
+    void add_to_trail(run_trail& trail, bool feeds_stage) {
+        trace_marks_ = &trail.add_queue(this->name_, this->capacity_, feeds_stage);
     }
 
   protected:

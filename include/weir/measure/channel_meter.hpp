@@ -71,12 +71,13 @@ class channel_meter {
     // When the channel last became empty or non-empty.
     std::int64_t turned() const noexcept { return turned_; }
 
-    // An operation has waited for `ns`. `of`: `puts` if the operation is a put; else `gets`.
+    // Records the wait of a completed operation, `ns` long. `of`: `puts` if the operation is a put; else
+    // `gets`.
     void record_wait(const side& of, std::int64_t ns) noexcept {
         (&of == &puts ? put_waits_ : get_waits_).record(ns);
     }
 
-    // The first item was got. Without such a call, `first` returns INT64_MIN.
+    // Called when the first item was got. Before such a call, `first` returns INT64_MIN.
     void note_first(std::int64_t now) noexcept { first_ = settle(now); }
     std::int64_t first() const noexcept { return first_; }
     std::int64_t begin() const noexcept { return begin_; }
@@ -140,9 +141,9 @@ struct sink_figures {
     std::size_t bytes_before = 0;  // bytes of these items, if bytes are limited; else 0
     duration wait_get{};
     duration wait_put{};
-    duration empty{};  // the time in which the queue before the sink was empty
-    histogram get_waits;
-    histogram put_waits;
+    duration empty{};                // the time in which the queue before the sink was empty
+    histogram get_waits;             // of the sink's gets from the queue before the sink
+    histogram put_waits;             // of the sink's puts into its own queue
     std::int64_t moved = INT64_MAX;  // see `sink_meter::moved`
 };
 
@@ -207,7 +208,7 @@ class sink_meter {
         is_empty_before_ = taken_ == put;
     }
 
-    // All items were discarded, and no put will follow.
+    // Called when all items were discarded, and no put will follow: the sink has ended.
     void discard(std::int64_t now) noexcept {
         settle(now);
         over_ = is_empty_before_ = true;

@@ -60,12 +60,13 @@ struct log_linear {
     }
 };
 
-// The counters of the buckets of a histogram. Few octaves occur: 20 of 40 in 10^7 waits of 30 ns to 10 ms. So
-// only octaves in which a duration was counted have counters: one row each. This object has room for 8 rows;
-// if more are needed, rows are allocated, 8 at a time.
+// The counters of the buckets of a histogram. The durations lie in few octaves: 10^7 waits of 30 ns to 10 ms
+// in 20 of the 40. So only octaves in which a duration was counted have counters: one row each. This object
+// has room for 8 rows; if more are needed, rows are allocated, 8 at a time.
 //
-// A counter in a row has 32 bits. An addition that would overflow it goes to an array of 64-bit counters,
-// allocated then. Durations for whose counter there is no memory are counted together, without a bucket.
+// A counter in a row has 32 bits. An addition that would overflow the counter goes to an array of 64-bit
+// counters, which the first such addition allocates. Durations for whose counter there is no memory are
+// counted together, without a bucket.
 //
 // One thread at a time writes while any thread reads; a lock, or the hand-over of a coroutine, orders the
 // writers.

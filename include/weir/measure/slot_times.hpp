@@ -21,7 +21,7 @@ namespace weir {
 /// one state, so the times sum to the elapsed time.
 struct slot_times {
     duration off{};        ///< not at work: not started yet, ended, or taken out of service; or the run is
-                           ///< paused, or profiles another stage
+                           ///< paused, or a profile of the run measures another stage
     duration wait_get{};   ///< from suspending in get until an item is handed over or get fails: starved
     duration runnable{};   ///< from being ready to run until a thread runs it: short of threads
     duration run{};        ///< the stage's function has a thread
@@ -147,7 +147,8 @@ class basic_state_meter {
         const typename lock_type::guard held(lock_);
         return spent_until(now);
     }
-    std::int64_t last_transition() const noexcept { return since_; }
+    // The instant up to which the times are counted. Under the lock.
+    std::int64_t counted_until() const noexcept { return since_; }
     // The state, and the instant at which it was entered, which snapshots don't change. Under the lock.
     std::pair<slot_state, std::int64_t> entered() const noexcept { return {state_, entered_}; }
 

@@ -49,9 +49,9 @@ class task_sampler {
     // Called before the first invocation, with the instant from which `task_sample::at` counts.
     void begin(std::int64_t now) noexcept { begin_ = now; }
 
-    // Keeps the invocation that was chosen last; at the beginning, that is the first invocation. `at`: the
-    // end of this invocation, in ns of the clock. Then chooses the next invocation of the sample, and returns
-    // the number of invocations between the two.
+    // Adds `one`, the times of the invocation that was chosen last, to the sample. Before any choice, the
+    // first invocation is chosen. `at`: the end of the invocation, in ns of the clock. Then chooses the next
+    // invocation of the sample, and returns the number of invocations between the two.
     std::uint64_t keep(task_sample one, std::int64_t at) noexcept {
         one.at = duration(time_between(begin_, at));
         const std::lock_guard guard(lock_);

@@ -19,9 +19,9 @@ namespace weir::detail {
 // lock. So an item that is not traced costs its getter one load, and its putter nothing.
 class trail_marks {
   public:
-    // `is_read`: a stage gets from the queue; false: the consumer.
-    trail_marks(std::uint32_t queue, std::size_t capacity, bool is_read) : queue_(queue) {
-        if (!is_read) return;
+    // `feeds_stage`: a stage gets from the queue; false: the consumer does.
+    trail_marks(std::uint32_t queue, std::size_t capacity, bool feeds_stage) : queue_(queue) {
+        if (!feeds_stage) return;
         std::size_t places = 1024;  // 16 KB; never fewer, as the capacity may grow later
         while (places < 2 * capacity && places < most_places) places *= 2;
         places_ = std::make_unique<place[]>(places);
@@ -74,9 +74,9 @@ class trail_marks {
 };
 
 // The trace of one slot (worker of a stage): visits, one for each traced item. A visit lasts from the call of
-// the function with the item until its last output is in a queue. The slot's coroutine calls the members, in
-// about the order below. If another thread completes a put for the waiting slot, that thread calls `left` and
-// `depth`.
+// the function with the item until the function's last output is in a queue. The slot's coroutine calls the
+// members, in about the order below. If another thread completes a put for the waiting slot, that thread
+// calls `left` and `depth`.
 class slot_trail {
   public:
     slot_trail() = default;
@@ -152,8 +152,8 @@ class run_trail {
     // `add_stage` and `add_queue` are called before the run begins, in the order in which items pass;
     // `add_slot` is called then and during the run. Errors of the three functions: `std::bad_alloc`.
     virtual std::size_t add_stage(const std::string& name) = 0;  // returns the index of the stage
-    // `is_read`: a stage gets from the queue; false: the consumer.
-    virtual trail_marks& add_queue(const std::string& name, std::size_t capacity, bool is_read) = 0;
+    // `feeds_stage`: a stage gets from the queue; false: the consumer does.
+    virtual trail_marks& add_queue(const std::string& name, std::size_t capacity, bool feeds_stage) = 0;
     virtual slot_trail& add_slot(std::size_t stage) = 0;
 
     // The run begins. `now`: ns of the run's clock.

@@ -40,8 +40,8 @@ constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c
 // `std::bad_alloc`.
 std::string without_controls(std::string_view text);
 
-// The folder of weir's own headers. A source location in this folder means nothing to a user: it comes from
-// options that weir itself constructs.
+// The folder of weir's own headers. Options of a stage store the source location of the code that constructs
+// them. A location in this folder means nothing to a user: weir itself has constructed the options.
 std::string_view folder_of_weir() noexcept;
 
 // "loader.cpp:42", without the folder, which differs between machines; empty if the line is 0 (unknown), or

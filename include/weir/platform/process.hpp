@@ -157,7 +157,8 @@ class registry {
         }
     }
 
-    // `each` for any thread. No object can be removed during the reader's lifetime.
+    // Holds the lock of the registry: any thread may call `each` of a reader. Until the reader's end, no
+    // object is removed.
     class [[nodiscard]] reader {
       public:
         explicit reader(registry& all) : all_(all), guard_(all.lock_) {}

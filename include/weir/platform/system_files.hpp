@@ -91,7 +91,7 @@ inline void copy_permissions(const char* path, int file) noexcept {
 inline void close_output(int file) noexcept { ::close(file); }
 inline std::int64_t size_of_output(int file) noexcept { return ::lseek(file, 0, SEEK_END); }
 inline int cut_output(int file, std::int64_t size) noexcept { return ::ftruncate(file, size); }
-// Remove or rename an open file, then close the file, which releases its lock. False: removed; errno is set.
+// Remove or rename an open file, and close it, which releases its lock. False: removed; errno tells why.
 inline void remove_output(int file, const char* path) noexcept { std::remove(path), ::close(file); }
 inline bool rename_output(int file, const char* from, const char* to) noexcept {
     const int error = std::rename(from, to) == 0 ? 0 : errno;
@@ -132,8 +132,8 @@ inline bool is_terminal(int file) noexcept { return ::isatty(file) == 1; }
 inline bool draws_on_terminal(int file, std::string_view type) noexcept {
     return is_terminal(file) && !type.empty() && type != "dumb";
 }
-// Whether a write would return at once, also with an error. A write waits for a terminal that is stopped
-// (Ctrl-S), or for a full pipe.
+// Whether a write would return at once, maybe with an error. A write waits while a terminal is stopped (by
+// Ctrl-S), or while a pipe is full.
 inline bool takes_output(int file) noexcept {
     pollfd asked{file, POLLOUT, 0};
     return ::poll(&asked, 1, 0) != 0;
@@ -184,7 +184,7 @@ inline std::int64_t write_output(int file, const char* from, std::size_t size) n
     return static_cast<std::int64_t>(size);
 }
 
-// Paths are UTF-8, whatever code page the process has.
+// Converts a path to UTF-16. Paths of this library are UTF-8, whatever code page the process has.
 inline std::wstring wide(const char* path) {
     const int size = MultiByteToWideChar(65001, 0, path, -1, nullptr, 0);
     std::wstring text(static_cast<std::size_t>(size > 0 ? size : 1), L'\0');
@@ -205,7 +205,7 @@ inline bool is_device(const char* path) {
 inline std::string behind_links(std::string path) { return path; }
 inline void copy_permissions(const char*, int) noexcept {}
 inline void close_output(int file) noexcept { _close(file); }
-// -1 if it is not a regular file.
+// -1 if the file is not regular.
 inline std::int64_t size_of_output(int file) noexcept {
     struct _stat64 seen{};
     return _fstat64(file, &seen) == 0 && (seen.st_mode & _S_IFMT) == _S_IFREG ? seen.st_size : -1;

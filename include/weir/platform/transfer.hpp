@@ -37,9 +37,9 @@ class own_forks {
     const executor* pool_ = nullptr;
 };
 
-// A join (when_all) some of whose parts have ended on this thread and are not yet subtracted from its count.
-// Another part of the join continues on this thread, and the join can't end before that part. If that part
-// suspends, `settle` subtracts the ended parts.
+// A join (a `when_all`) counts its parts that have not ended. In this state, parts have ended on this thread,
+// but are not yet subtracted from the count. Another part continues on this thread, and the join can't end
+// before that part. If that part suspends, `settle` subtracts the ended parts.
 struct owed_join {
     virtual void settle() noexcept = 0;  // the join may be destroyed afterwards
     owed_join* below = nullptr;

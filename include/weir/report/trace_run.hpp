@@ -189,9 +189,9 @@ class run_trace final : public run_trail {
         stages_.push_back(std::make_unique<stage_trace>(name));
         return stages_.size() - 1;
     }
-    trail_marks& add_queue(const std::string& name, std::size_t capacity, bool is_read) override {
+    trail_marks& add_queue(const std::string& name, std::size_t capacity, bool feeds_stage) override {
         const auto place = static_cast<std::uint32_t>(queues_.size());
-        queues_.push_back(std::make_unique<trail_marks>(place, capacity, is_read));
+        queues_.push_back(std::make_unique<trail_marks>(place, capacity, feeds_stage));
         queue_names_.push_back(name);
         return *queues_[place];
     }

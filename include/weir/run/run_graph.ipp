@@ -116,8 +116,8 @@ WEIR_INLINE auto run_graph<Policy>::description() const -> std::string {
 template <class Policy>
 WEIR_INLINE void run_graph<Policy>::mark_queues(run_trail& trail) {
     for (std::size_t i = 0; i < queues_.size(); ++i) {
-        const bool is_read = i != last_ || end_ != nullptr;
-        queues_[i]->add_to_trail(trail, is_read);
+        const bool feeds_stage = i != last_ || end_ != nullptr;
+        queues_[i]->add_to_trail(trail, feeds_stage);
     }
 }
 

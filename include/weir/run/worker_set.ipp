@@ -222,7 +222,7 @@ WEIR_INLINE void worker_set<Policy>::add_times(stage_stats& s, [[maybe_unused]] 
     if constexpr (Policy::statistics) {
         for (const auto& each : slots_) each->lock();
         std::int64_t at = until;
-        for (const auto& each : slots_) at = detail::larger(at, each->last_transition());
+        for (const auto& each : slots_) at = detail::larger(at, each->counted_until());
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             still.add(slots_[i]->entered().first, slots_[i]->entered().second);
             const auto& spent = slots_[i]->spent_until(at);

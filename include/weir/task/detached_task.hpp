@@ -228,10 +228,10 @@ class also_driven {
 };
 
 // Called repeatedly by a thread that waits until work on `ex` (null: the executor is unknown) sets `done`, or
-// until `limit`. Runs coroutines of `ex`, if `ex` runs on this thread. If not, runs those of the executor
-// whose coroutine called this function; but not if that executor is exclusive, as virtual time is, because it
-// would report the wait for other work as a deadlock. For `also_driven` see there. False: nothing was run,
-// and the caller should sleep.
+// until `limit`. Lets one of these run coroutines, the first that runs on this thread: the executors of
+// `also_driven`; `ex`; the executor whose coroutine called this function. The last must not be exclusive, as
+// virtual time is: it would report the wait for other work as a deadlock. False: nothing was run, and the
+// caller should sleep.
 inline bool help_until(parker& done, executor* ex, time_point limit) {
     if (also_driven::turn(done, ex, limit)) return true;
     if (ex != nullptr && ex->drive(done, limit)) return true;

@@ -110,7 +110,7 @@ class async_completion {
         return now == starting || now == waiting;
     }
 
-    // When answer() was called, by the clock of `measured`; 0: that is null, or wait() returned false.
+    // When answer() was called, by the clock of `measured`; 0: `measured` is null, or wait() returned false.
     std::int64_t ready_at() const noexcept { return ready_; }
 
   private:

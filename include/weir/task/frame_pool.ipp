@@ -76,7 +76,8 @@ WEIR_INLINE void frame_slabs::forget() noexcept {
     open_.store(nullptr, std::memory_order_relaxed);
 }
 
-// The lowest address with this alignment that leaves room for the block's origin behind `from`.
+// Where a block can begin: the lowest address with this alignment that leaves `before_block` bytes between
+// `from` and the block, for the block's origin.
 WEIR_INLINE auto frame_slabs::place_behind(void* from, std::size_t alignment) noexcept -> block* {
     char* const least = static_cast<char*>(from) + before_block;
     void* const place = least + (0 - reinterpret_cast<std::uintptr_t>(least)) % alignment;

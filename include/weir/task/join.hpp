@@ -104,7 +104,7 @@ class wrapped_part final : detached_task_owner {
         if constexpr (is_task<A>) joined_task_ref<typename A::value_type>(awaitable_).check_valid();
     }
 
-    // Returns the coroutine, for the caller to start on `ex`. At its end the coroutine calls
+    // Returns the coroutine, for the caller to start on `ex`. The coroutine's last action is to call
     // `join.part_ended`.
     std::coroutine_handle<> start(Join& join, executor& ex, const end_token* ends,
                                   std::coroutine_handle<> = {}) noexcept {

@@ -43,8 +43,8 @@ class signal_request {
 
     std::vector<int> numbers_;
     std::uint64_t serial_ = 0;
-    // The list of the requests that wait for a signal. `at_`: the pointer to this request; null: the request
-    // has not been added, or is served.
+    // Links in the list of the requests that wait for a signal. `at_`: the pointer that points to this
+    // request; null: the request has not been added, or is served.
     signal_request* next_ = nullptr;
     signal_request** at_ = nullptr;
 };
@@ -219,7 +219,7 @@ class stop_on_signals {
     operator stop_token() const& noexcept {  // NOLINT(google-explicit-constructor): .stop = interrupted
         return request_.stop.get_token();
     }
-    /// Rejects a temporary, which would restore the handlers at once, at compile time.
+    /// Rejects a temporary at compile time: it would restore the handlers at once.
     template <std::same_as<stop_token> Token>
     operator Token() const&& {  // NOLINT(google-explicit-constructor): as above
         static_assert(!std::same_as<Token, stop_token>,

@@ -43,7 +43,7 @@ class task_promise_base : public pooled_frame {
     coroutine_env& env() noexcept { return env_; }
 
     // Destroys a suspended coroutine, and before it the coroutines that it awaits: the innermost first, as an
-    // exception would. The stack stays flat.
+    // exception would. Not recursive, so that a long chain needs no deep stack.
     template <class Promise>
     static void destroy(std::coroutine_handle<Promise> h) noexcept {
         h.promise().child_ != nullptr ? destroy_all(h, h.promise()) : h.destroy();
@@ -108,7 +108,7 @@ class task_promise_base : public pooled_frame {
         return {};
     }
 
-    // Called when the awaiting coroutine has resumed. After a post, records that: see `function_resumed`.
+    // Called when the awaiting coroutine has resumed. Records the resumption (`function_resumed`) after a post.
     void awaiter_resumed() noexcept {
         if (std::exchange(was_posted_, false)) detail::function_resumed(env_);
     }
@@ -142,7 +142,7 @@ class task_promise_base : public pooled_frame {
     // In a join: the part that the thread forked before this one, or null. In a group: the awaiter of `fork`.
     std::coroutine_handle<> forked_before() const noexcept { return awaiter_; }
 
-    // The join that this coroutine awaits now; null: none.
+    // Stores the join that this coroutine awaits now; null: none.
     void set_join(awaited_join* join) noexcept {
         child_ = join;
         child_is_join_ = join != nullptr;
@@ -219,10 +219,10 @@ class task_promise_base : public pooled_frame {
     void* child_ = nullptr;
     bool child_is_join_ = false;
     awaited awaited_ = awaited::not_yet;
-    bool was_posted_ = false;  // the awaiter was posted: awaiter_resumed() has to record that
+    bool was_posted_ = false;  // the awaiter was posted: awaiter_resumed() records the resumption
 };
 
-// `observed` for a `when_all` or `when_any`. During the await the awaiter's promise points to this object.
+// The `observed` of a `when_all` or `when_any`. During the await the awaiter's promise points to this object.
 template <class A>
 class observed_join final : public observed<A>, awaited_join {
   public:

@@ -119,7 +119,7 @@ struct slot_times : suite<slot_times, 3> {
             expect(spent >= 0, "a state took less than nothing");
             sum += spent;
         }
-        expect(sum == slot.last_transition() && sum >= at, "the states don't partition the time");
+        expect(sum == slot.counted_until() && sum >= at, "the states don't partition the time");
         slot.unlock();
     }
     void after() { snapshot(40); }

@@ -133,7 +133,7 @@ TEST_CASE("a transition from before the last snapshot counts as at the snapshot"
     s.begin(0);
     CHECK(total(s, 100) == 100);
     s.enter(slot_state::run, 90);
-    CHECK(s.last_transition() == 100);
+    CHECK(s.counted_until() == 100);
     CHECK(spent(s, slot_state::runnable, 110) == 100);
     CHECK(spent(s, slot_state::run, 110) == 10);
     CHECK(total(s, 105) == 110);  // nor does a reader go back
@@ -150,7 +150,7 @@ TEST_CASE("readers of other threads see every nanosecond once, whenever they loo
         std::array<std::int64_t, slot_states> before{};
         while (!done) {
             s.lock();
-            const std::int64_t now = std::max(instant.load(), s.last_transition());
+            const std::int64_t now = std::max(instant.load(), s.counted_until());
             const auto now_spent = s.spent_until(now);
             s.unlock();
             std::int64_t sum = 0;
