@@ -108,7 +108,7 @@ class task_promise_base : public pooled_frame {
         return {};
     }
 
-    // Called when the awaiting coroutine has resumed. Records the resumption (`function_resumed`) after a post.
+    // Called when the awaiting coroutine has resumed. If it was posted, calls `function_resumed`.
     void awaiter_resumed() noexcept {
         if (std::exchange(was_posted_, false)) detail::function_resumed(env_);
     }
