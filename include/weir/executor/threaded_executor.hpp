@@ -173,10 +173,10 @@ class threaded_executor : public executor {
         }
     }
     // Blocks the calling thread, after `leave_place`, until `done` is set, or until `limit`. All other
-    // threads may come to wait for this thread meanwhile, for instance for a lock that it holds. So threads
-    // are added, one after the other, while `is_crowded` returns true and no coroutine is resumed. They are
-    // removed at the end. `has_left`: another thread has the place. If none has, returns after `retry` at the
-    // latest, and the caller calls `leave_place` again.
+    // threads may come to wait for this thread meanwhile, for instance for a lock that this thread holds. So
+    // threads are added, one after the other, while `is_crowded` returns true and no coroutine is resumed.
+    // The added threads are removed at the end. `has_left`: another thread has the place. If none has,
+    // returns after `retry` at the latest, and the caller calls `leave_place` again.
     void sleep(parker& done, time_point limit, bool has_left) noexcept {
         auto* const me = basic_thread_record<Platform>::mine();
         if (me != nullptr) me->set_sleeping(true);
@@ -197,8 +197,8 @@ class threaded_executor : public executor {
 
     // Called by the pool's destructor: posted coroutines run, and the threads end. `is_mine`: the calling
     // thread is one of them, and can't join itself: ends the program, unless `std::exit` was called. While
-    // the process ends by `std::exit`, waiting coroutines may never resume: if there may be any, they are
-    // left as they are, after `leave` has waited for the current resumptions.
+    // the process ends by `std::exit`, waiting coroutines may never resume. If the pool may have such
+    // coroutines, calls `leave`, which waits for the current resumptions only.
     void end(bool is_mine) noexcept {
         const bool exits = process_end::has_begun();
         if (is_mine && !exits) {

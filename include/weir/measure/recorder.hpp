@@ -16,8 +16,8 @@
 namespace weir::detail {
 
 // The buckets of a histogram of durations. Each octave [2^k, 2^(k+1)) is divided into 32 buckets of equal
-// width, so a bucket is never wider than 1/32 of its values: replacing a value by the greatest of its bucket
-// makes the value too great by less than 1/32 (3.125 %), and by nothing below 64 ns.
+// width, so a bucket is never wider than 1/32 of its values. The greatest value of a bucket exceeds its other
+// values by less than 1/32 (3.125 %). Below 64 ns a bucket has one value.
 //
 // | values, ns       | bucket width, ns | buckets      |
 // |------------------|------------------|--------------|

@@ -43,8 +43,8 @@ class cgroup_quota {
     static void add(unsigned& least, unsigned limit) noexcept;
 };
 
-// The number of processors that the calling thread may use: the smaller of the number in its affinity mask
-// and the quota, which is read once; 0: the mask is unknown.
+// The number of processors that the calling thread may use: the number in its affinity mask, or the quota of
+// `cgroup_quota` if that is smaller. The quota is read once. 0: the mask is unknown.
 unsigned available_processors() noexcept;
 
 // The number of bytes that a line of `text`, such as `VmRSS:     1234 kB`, states; -1: there is no such line.

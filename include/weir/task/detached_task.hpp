@@ -182,9 +182,9 @@ class inline_start {
     }
 };
 
-// Executors without threads of their own, on which a thread waits for work beside the executor that its
-// blocking calls name: those of the stages of a run. While the object exists, blocking calls of its thread
-// run coroutines of these executors, too, if they run on this thread.
+// While an object of this class exists, blocking calls of its thread also run coroutines of a list of
+// executors: of those in the list that run on this thread. The list has the executors of a run's stages that
+// have no threads of their own. A blocking call names only one executor, that of the awaited work.
 class also_driven {
   public:
     // `all`, or null: none. Outlives the object.
@@ -193,9 +193,10 @@ class also_driven {
     also_driven& operator=(const also_driven&) = delete;
     ~also_driven() { here() = before_; }
 
-    // Lets each of the executors, and `ex` if that has no threads of its own, run a turn, until `done` is
-    // set, or until the `limit` by the clock of `ex` (null: the system's). Coroutines that block in such a
-    // turn drive none of them. False: none runs on this thread, or the limit has passed.
+    // Lets each executor of the list run a turn, and `ex` if `ex` has no threads of its own. A turn without
+    // work sleeps until `done` is set, or until `limit` by the clock of `ex` (null: the system's clock); if
+    // several executors have a turn, for 50 us at most. Coroutines that block in such a turn do not drive the
+    // list. False: no executor runs on this thread, or the limit has passed.
     static bool turn(parker& done, executor* ex, time_point limit) {
         const std::vector<executor*>* const all = here();
         if (all == nullptr) return false;

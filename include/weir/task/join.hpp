@@ -147,11 +147,11 @@ class when_all_join final : public task_join, owed_join {
         if (all_ended_with(1)) executor_->post(awaiter());  // the join may be gone from here on
     }
 
-    // A task has ended. Returns the coroutine that runs next here: after the last part the awaiting
-    // coroutine, if this thread may resume it; before that, on the thread that forked the parts, the part
-    // that was forked before this task, unless another thread has taken that part; else one that does
-    // nothing. Not inlined: a coroutine would keep the thread-local address of the trampoline when it
-    // continues on another thread.
+    // A task has ended. Returns the coroutine that runs next on this thread. After the last part, this is the
+    // awaiting coroutine, if this thread may resume it. Before the last part, on the thread that forked the
+    // parts, this is the part that was forked before the ended task, if no other thread has taken that part.
+    // Else it is a coroutine that does nothing. Not inlined: a coroutine would keep the thread-local address
+    // of the trampoline when it continues on another thread.
     WEIR_NOINLINE std::coroutine_handle<> task_ended(task_promise_base& ended) noexcept override {
         trampoline* const here = trampoline::of_this_call();
         if (here != home_ || ended.env().executor != executor_) [[unlikely]]

@@ -201,8 +201,8 @@ class task_group final : detail::task_join {
 
     // Called at the end of each task: keeps the task's exception, destroys the task's frame, and counts the
     // end. The last end wakes the waiter of the join, if a join has begun. Returns the coroutine that the
-    // thread resumes next: the one that forked the task, if the fork was in effect an await of the task (see
-    // below), else one that does nothing.
+    // thread resumes next: if the fork was in effect an await of the task (see below), the coroutine that
+    // forked the task; else a coroutine that does nothing.
     WEIR_NOINLINE std::coroutine_handle<> task_ended(detail::task_promise_base& promise) noexcept override {
         const std::coroutine_handle<> forker = promise.forked_before();
         detail::trampoline* const here = forker ? detail::trampoline::of_this_call() : nullptr;
