@@ -39,7 +39,7 @@ class alarm : public weir::detail::woken_timers<alarm> {
     void off() noexcept { replace({}).request_stop(); }
 
   private:
-    // A coroutine that no other coroutine awaits.
+    // A coroutine that begins at once, and that no other coroutine awaits.
     class sleeper {
       public:
         class promise_type {
@@ -95,8 +95,8 @@ namespace weir::execution {
 /// coroutines to the scheduler.
 ///
 /// Threads:  any thread may post and add timers. A thread that blocks until a coroutine here has ended
-///           doesn't run the scheduler's context: other threads have to run it as long as coroutines run
-///           here.
+///           doesn't run the scheduler's context: other threads have to run the context as long as
+///           coroutines run here.
 /// Lifetime: the context outlives the executor, and the executor outlives its coroutines.
 /// Errors:   if the scheduler fails or stops before a posted coroutine has run, the program ends with a
 ///           message. `std::terminate` if there is no memory to post.

@@ -251,7 +251,7 @@ WEIR_INLINE std::vector<state_difference> changed_states(const compared_run& bef
         const shares_by_state* const errors_b = second.of(each.after - after.stages.data());
         for (std::size_t k = 0; k < slot_states; ++k) {
             const double difference = b[k] - a[k];
-            const double size = larger(difference, -difference);
+            const double distance = larger(difference, -difference);
             state_difference next{each.before->name, states_by_number[k].name, a[k], b[k]};
             if (errors_a != nullptr && errors_b != nullptr) {
                 const double reach =
@@ -259,7 +259,7 @@ WEIR_INLINE std::vector<state_difference> changed_states(const compared_run& bef
                 next.change = confidence_interval{difference - reach, difference + reach};
                 if (next.change->holds(0)) continue;
             }
-            if (size >= (next.change ? least : least_unless_simulated)) all.push_back(std::move(next));
+            if (distance >= (next.change ? least : least_unless_simulated)) all.push_back(std::move(next));
         }
     }
     return all;

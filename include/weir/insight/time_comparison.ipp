@@ -125,8 +125,8 @@ WEIR_INLINE mean_time mean_time_of(const recorded_stage& stage, std::uint64_t n)
     for (const recorded_task& each : stage.tasks) all.mean += seconds(each) / count;
     double square = 0;
     for (const recorded_task& each : stage.tasks) {
-        const double d = seconds(each) - all.mean;
-        square += d * d / count;
+        const double deviation = seconds(each) - all.mean;
+        square += deviation * deviation / count;
     }
     all.error = root(square / static_cast<double>(n));
     return all;

@@ -197,8 +197,9 @@ WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const p
            first.what + "\n";
 }
 
-// The brief verdict; if none, that of `explain`. If `explain` would take more than about a second (for ten
-// stages, or batches of some ten items), with shorter simulations; if even these would, that of the states.
+// The sentence of the brief verdict; if there is none, that of `explain`. With more than about ten stages, or
+// batches of some ten items, `explain` takes more than a second: then its simulations are shortened. If even
+// the shortest simulations take too long, the sentence of the verdict from the states of the slots.
 WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
     constexpr double most_tasks = 1e7;  // of all simulations; to simulate a task takes 80 ns
     constexpr double items_of_explain = 11 * 2'000, most_items = 300, fewest_items = 40;
@@ -206,10 +207,9 @@ WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
     const double changes = 1 + 3 * static_cast<double>(stats.stages.size());
     const double items = most_tasks / (changes * tasks_per_item(stats));
     if (items >= items_of_explain) return explain(stats).sentence;
-    predict_options shorter{.resamples = 4};
     if (items < 5 * fewest_items) return verdict_of_states(stats, "a prediction takes too long").sentence;
-    shorter.items = static_cast<std::uint64_t>(smaller(most_items, items / 5));
-    shorter.skipped = shorter.items / 10;
+    const auto fewer = static_cast<std::uint64_t>(smaller(most_items, items / 5));
+    const predict_options shorter{.items = fewer, .skipped = fewer / 10, .resamples = 4};
     try {
         return explain(record_of(stats), {.simulation = shorter}).sentence;
     } catch (const std::invalid_argument&) {

@@ -221,8 +221,8 @@ class html_page {
     html_plots plots_;
 };
 
-// \returns the page of a run. `laps`: the figures of its laps; `run.laps` is not read. If the page gets too
-//          large, fewer points are drawn, and then fewer stages.
+// \returns the page of a run. `laps`: the figures of the run's laps; `run.laps` is not read. If the page is
+//          larger than `most`, fewer points are drawn, and then fewer stages.
 inline std::string html_text_of(const run_record& run, const lap_figures& laps) {
     constexpr std::size_t most = 490'000;
     const std::optional<verdict> why = brief_verdict(run.total);

@@ -36,12 +36,12 @@ struct live_progress {
     duration elapsed{};                       ///< since the start of the run
     std::uint64_t done = 0;                   ///< items finished: see `live_view_options::counted`
     std::optional<std::uint64_t> total = {};  ///< number of all items; none: not known
-    double rate = 0;                          ///< items per second: of late; once `ended`, of the whole run
+    double rate = 0;                          ///< items per second: recently; once `ended`, of the whole run
     std::uint64_t failures = 0;               ///< items that failed
     bool ended = false;                       ///< the run has ended
     run_outcome how = {};                     ///< why it has ended; `running` if all work is done
     std::string failed_stage = {};            ///< `failure::stage` of the failure that ended the run
-    duration idle{};                          ///< how long nothing has moved: `pipeline_stats::idle`
+    duration idle{};                          ///< how long no item has moved: `pipeline_stats::idle`
     std::string verdict = {};                 ///< what limits the rate; empty: not known
 };
 

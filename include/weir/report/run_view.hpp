@@ -55,8 +55,8 @@ struct quantity {
 // "Analyzing the Performance", in its order.
 [[nodiscard]] const std::vector<quantity>& quantities();
 
-// The figures of all laps, for the first `most_each` stages and queues. They are kept instead of the laps'
-// statistics, which take gigabytes in a long run of many stages.
+// The figures of all laps, for the first `most_each` stages and queues. Kept instead of the statistics of the
+// laps, which take gigabytes in a long run of many stages.
 class lap_figures {
   public:
     explicit lap_figures(std::size_t most_each) : most_each_(most_each) {}

@@ -44,7 +44,7 @@ class sqlite_file {
     enum class use : std::uint8_t { read, write };
 
     sqlite_file(std::string path, use how) : path_(std::move(path)) {
-        // SQLite would write to a file that nobody can find, and remove the file.
+        // With an empty path, SQLite would use a temporary file, and remove the file at the end.
         if (path_.empty()) throw std::runtime_error("weir: the path of a database of runs is empty");
         const int flags =
             how == use::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;

@@ -145,7 +145,8 @@ class svg_graph {
     };
     void append_box(std::string& out, const graph_point& p, const box& b) const;
     void append_stage(std::string& out, std::size_t i) const;
-    // The rate of the first queue behind the stage, in items per second; without such a queue, of the tasks.
+    // The rate of the first queue behind the stage, in items per second. Without such a queue, the rate of
+    // the stage's tasks.
     [[nodiscard]] double rate_of(const stage_stats& s) const {
         const auto& queues = view_.run().total.channels;
         return s.outputs.empty() || s.outputs[0] >= queues.size() ? s.rate() : queues[s.outputs[0]].rate();

@@ -38,8 +38,8 @@ class trace_writer {
                               of_queue ? event.number : id);
         }
     };
-    // One end of a step: an item leaves a visit, or comes into the next. `where` is a queue, or a slot that
-    // kept the item for a batch; `number`: the item's number there.
+    // One end of a step: the departure of an item from a visit, or the arrival at the next visit. `where` is
+    // a queue, or a slot that kept the item for a batch; `number`: the item's number there.
     struct end_of_step {
         std::uint64_t where;
         std::uint64_t number;
@@ -47,8 +47,8 @@ class trace_writer {
         std::int64_t begin;  // of the visit
         std::uint64_t item;
         std::uint32_t lane;
-        // Equal for the two ends of one step.
-        auto name() const noexcept { return std::tuple(where, number); }
+        // The departure and the arrival of one step have equal keys.
+        auto key() const noexcept { return std::tuple(where, number); }
     };
 
   public:
@@ -125,14 +125,14 @@ class trace_writer {
 
     // Adds the two lines of each step whose two ends are both still in a ring.
     void connect() {
-        std::ranges::sort(departures_, {}, &end_of_step::name);
-        std::ranges::sort(arrivals_, {}, &end_of_step::name);
+        std::ranges::sort(departures_, {}, &end_of_step::key);
+        std::ranges::sort(arrivals_, {}, &end_of_step::key);
         std::uint64_t steps = 0;
         auto from = departures_.begin();
         for (const end_of_step& to : arrivals_) {
-            while (from != departures_.end() && from->name() < to.name()) ++from;
+            while (from != departures_.end() && from->key() < to.key()) ++from;
             if (from == departures_.end()) break;
-            if (from->name() != to.name()) continue;
+            if (from->key() != to.key()) continue;
             // The clocks of two processors may differ by some nanoseconds: no step ends before it starts.
             const std::int64_t at = larger(from->begin, smaller(from->at, to.at));
             if (at > to.at) continue;
@@ -142,7 +142,7 @@ class trace_writer {
         }
     }
 
-    // In microseconds, with three decimals.
+    // Appends a time in microseconds, with three decimals.
     static void append_time(std::string& out, const char* name, std::int64_t ns) {
         const std::string digits = std::to_string(1000 + ns % 1000);
         ((out += name) += std::to_string(ns / 1000)) += '.';
