@@ -131,7 +131,7 @@ class merge_rule {
     std::uint64_t epoch_;
     std::uint64_t seed_;
     std::uint64_t draws_ = 0;  // in this epoch
-    std::size_t turn_ = 0;     // the input that has the turn; the number of inputs: none has
+    std::size_t turn_ = 0;     // the input that has the turn; if no input has: the number of inputs
     std::size_t next_ = 0;     // the input that is tried first for the next turn, in an order without weights
     bool busy_ = false;        // an input was admitted, and has not put its item or mark yet
     bool closed_ = false;

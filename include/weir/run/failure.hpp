@@ -23,8 +23,8 @@
 
 namespace weir {
 
-/// What ended a run. The first cause counts: a run that is stopped after its failure was recorded has failed;
-/// a run that fails while it is being stopped was stopped, and its consumer gets the failure all the same. A
+/// What ended a run. The first cause counts. A stop after a failure was recorded leaves the outcome `failed`.
+/// A failure during a stop leaves the outcome `stopped`, and the consumer gets the failure nevertheless. A
 /// failure is recorded after `run_options::on_failure` has returned: a stop that this function requests comes
 /// first.
 enum class run_outcome : std::uint8_t {

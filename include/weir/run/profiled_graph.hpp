@@ -35,7 +35,7 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     using base = run_graph<Policy>;
 
   public:
-    // `profiler`: profiles the stages before they work together; null: none.
+    // `profiler`: profiles the stages before they work together; null: the stages are not profiled.
     profiled_graph(executor& ex, run_options options,
                    std::unique_ptr<run_profiler> profiler = detail::diagnosis(Policy::statistics));
 

@@ -268,7 +268,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         run_result all{items, this->stats()};
         co_return all;
     }
-    // The awaiter of `co_await run`. Not the task itself, because a task can only be awaited as an rvalue.
+    // The awaiter of `co_await run`. Holds the task, because a task can only be awaited as an rvalue.
     class drain_operation {
       public:
         explicit drain_operation(task<run_result>&& all) noexcept : all_(std::move(all)) {}

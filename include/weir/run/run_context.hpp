@@ -147,7 +147,7 @@ class run_context : public detached_task_owner {
     void set_profiled(bool is_profiled) noexcept {
         change_pause([this, is_profiled](pause_rule&) { is_profiled_ = is_profiled; });
     }
-    // How many invocations of each stage the samples of the run keep at most; 0: none.
+    // The maximum number of invocations of each stage that a sample keeps; 0: the run has no samples.
     std::size_t recording() const noexcept { return options_.recording; }
     // Null: there is no limit of bytes.
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }

@@ -143,7 +143,7 @@ class run_graph : public run_context, public watched_run {
     template <class T>
     weir::channel<T, Policy>& add_queue(const stage_options& options) {
         check_capacity(options);
-        auto* const queue = memory_shortage::with_prefix(stage(options), [&] {
+        auto* const queue = memory_shortage::with_prefix(text_before_shortage(options), [&] {
             return new weir::channel<T, Policy>(options.capacity, main_executor(), options.name);
         });
         adopt(detail::base_of(*queue), options);
@@ -260,8 +260,8 @@ class run_graph : public run_context, public watched_run {
     // results.
     void complete_setups(pipeline_stats& s) const;
 
-    // The beginning of a message about a stage.
-    static std::string stage(const stage_options& options);
+    // The beginning of the message of a `memory_shortage`.
+    static std::string text_before_shortage(const stage_options& options);
     void adopt(any_channel<Policy>& queue, const stage_options& options);
 
     std::vector<std::size_t> indexes_of(const std::vector<queue_id>& channels) const;
@@ -269,7 +269,7 @@ class run_graph : public run_context, public watched_run {
     static void check_capacity(const stage_options& options);
     void add_between(std::unique_ptr<running_stage<Policy>> stage, queue_id in, queue_id out);
 
-    // `what`: the noun for one of the things; `names`: where their names come from.
+    // Throws unless exactly one thing has the name. `what`: the noun for a thing; `names`: where names are.
     template <class Things>
     static std::size_t index_named(std::string_view name, const Things& things, const char* what,
                                    const char* names) {

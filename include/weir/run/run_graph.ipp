@@ -19,7 +19,7 @@ WEIR_INLINE void run_graph<Policy>::merge_sink(const stage_options& options, que
     check_time_limit(options);
     last_ = indexes_of({last}).front();
     sink_.emplace(options, capacity_of_last);
-    memory_shortage::with_prefix(stage(options), [&] {
+    memory_shortage::with_prefix(text_before_shortage(options), [&] {
         queues_[last_]->merge_sink(options.name, sink_->total_capacity(), options.capacity,
                                    options.max_bytes);
     });
@@ -66,7 +66,7 @@ WEIR_INLINE void run_graph<Policy>::set_capacity(std::string_view name, std::siz
                   "can't have a queue of a negative capacity; give it 1 or more");
     const std::lock_guard guard(capacities_);
     if (sink_ && name == sink_->options().name) {
-        memory_shortage::with_prefix(stage(named), [&] {
+        memory_shortage::with_prefix(text_before_shortage(named), [&] {
             queues_[last_]->set_capacity(sink_->set_capacity_behind(capacity), capacity);
         });
         return;
@@ -77,7 +77,7 @@ WEIR_INLINE void run_graph<Policy>::set_capacity(std::string_view name, std::siz
         name, queues_, "queue",
         "a queue has the name of the stage before it, or of the branch that begins with it")];
     const bool is_merged = sink_ && &queue == queues_[last_].get();
-    memory_shortage::with_prefix(stage(named), [&] {
+    memory_shortage::with_prefix(text_before_shortage(named), [&] {
         queue.set_capacity(is_merged ? sink_->set_capacity_before(capacity) : capacity);
     });
 }
@@ -141,7 +141,7 @@ WEIR_INLINE void run_graph<Policy>::add_first_item(pipeline_stats& s) const {
 }
 
 template <class Policy>
-WEIR_INLINE auto run_graph<Policy>::stage(const stage_options& options) -> std::string {
+WEIR_INLINE auto run_graph<Policy>::text_before_shortage(const stage_options& options) -> std::string {
     return "stage '" + options.name + "' of capacity " + std::to_string(options.capacity) + ": ";
 }
 

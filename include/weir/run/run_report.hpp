@@ -43,12 +43,14 @@ struct slot_seen {
     std::int64_t since = 0;  // when the slot entered `state`, in ns of the run's clock
 };
 
+// A stage of a run as a watchdog sees it.
 struct stage_seen {
     std::vector<const wait_site*> from;  // the queues from which the stage takes
     std::vector<const wait_site*> to;    // the queues into which the stage puts
     std::vector<slot_seen> per_slot;
 };
 
+// A run as a watchdog sees it: the result of `watched_run::inspect`.
 struct run_seen {
     std::vector<stage_seen> stages;
     const wait_site* last = nullptr;  // the queue from which the consumer takes
@@ -179,7 +181,7 @@ class run_report {
     /// call of `lap`. `all`: the statistics of the whole run.
     WEIR_INLINE virtual void ends(const pipeline_stats& rest, const pipeline_stats& all);
     /// Called before `begins`.
-    /// \returns a hook that is called around every invocation; null: none.
+    /// \returns a hook that is called around every invocation; null: the report needs no hook.
     [[nodiscard]] virtual std::shared_ptr<hook> around_invocations() { return nullptr; }
 
   private:

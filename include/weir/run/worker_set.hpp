@@ -215,8 +215,8 @@ class worker_set : public stage_gate {
     // Appends the states of all slots to `seen`: see `watched_run::inspect`.
     void inspect(stage_seen& seen, [[maybe_unused]] bool states) const;
 
-    // Whether the caller is called from work of this stage, on the same stack. A thread of the library stores
-    // the stage that it works for. For a thread of another library, each slot stores its thread, if measured.
+    // Whether work of this stage is a caller on the stack of this thread. A thread of the library stores the
+    // stage that it works for. For threads of other libraries, each measured slot stores its thread.
     bool is_below() const;
 
     // Adds the name, concurrency, times and invocations of the stage. The slots' times end at one instant, so

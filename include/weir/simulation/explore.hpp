@@ -139,8 +139,8 @@ class explorer {
 
     const scenario run_;
     explore_options options_;
-    std::uint64_t only_ = 0;  // the seed of the only schedule, from WEIR_SEED
-    bool has_only_ = false;
+    std::uint64_t only_ = 0;  // the seed of the only schedule that is run, from WEIR_SEED
+    bool has_only_ = false;   // WEIR_SEED is set
     decisions decisions_;
     explored done_;
     std::size_t last_steps_ = 0;   // the number of steps of the last schedule
@@ -251,9 +251,12 @@ explored explore(const Pipeline& pipeline, Judge judge, explore_options options 
     return simulation::explore(scenario, std::move(options));
 }
 
-/// The same for a pipeline that ends with a `for_each`: `judge` is called after the end of each run.
+/// Runs a pipeline that ends with a `for_each` under many schedules, and calls `judge` after the end of each
+/// run.
 ///
 /// \param judge  takes the `run_result`; throws if the result, or an effect of the last stage, is wrong.
+/// \returns how many schedules and steps were run.
+/// Errors: as `explore` of a scenario.
 template <class Pipeline, class Judge>
     requires detail::gives_no_items<Pipeline> && std::invocable<Judge, detail::result_of<Pipeline>>
 explored explore(const Pipeline& pipeline, Judge judge, explore_options options = {}) {

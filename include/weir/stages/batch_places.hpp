@@ -42,8 +42,8 @@ struct place_request {
 
 // The rule of a `wait_queue`, in which the slots of a `batch_slots` wait for places. Places are given out in
 // the order of the requests, or of the items' numbers (`in_order`). One slot at a time, the giver, puts
-// finished batches and marks (ends of epochs) into the queue behind the stage. All other slots work
-// meanwhile. Items of an epoch wait until the giver has taken the mark of the epoch before.
+// finished batches and marks (ends of epochs) into the queue behind the stage, while the other slots work.
+// Items of an epoch wait until the giver has taken the mark of the epoch before.
 //
 // Requests wait in the order of epochs, marks last; within an epoch in the order in which they came, or of
 // the items' numbers. So if a request has to wait, all behind it have to, unless `block` refuses them.

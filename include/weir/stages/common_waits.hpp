@@ -1,4 +1,4 @@
-// weir stages, internal: the waits of a slot that are the same for all kinds of stages
+// weir stages, internal: those waits of a slot's worker that do not depend on the kind of the stage
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_COMMON_WAITS_HPP
 #define WEIR_STAGES_COMMON_WAITS_HPP

@@ -71,7 +71,7 @@ class turn_rule {
     turn blocked_{UINT64_MAX, UINT64_MAX, false};
 };
 
-// Arguments of `output_sequencer::update`. Not lambdas, because the declarations below name their types.
+// Arguments of `output_sequencer::update`. They are classes, as the declarations below name their types.
 struct leave_turn {
     const turn& place;
     void operator()(turn_rule& rule) const noexcept { rule.leave(place); }

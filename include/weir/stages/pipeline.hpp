@@ -207,8 +207,8 @@ class pipeline {
 
 namespace detail {
 
-// Gives each stage its place in the pipeline, which is part of its default name: "pipe#3". Not a lambda, so
-// that all pipelines share one type.
+// Gives each stage its place in the pipeline, which is part of the stage's default name: "pipe#3". A class,
+// so that all pipelines share one type: each lambda has a type of its own.
 struct placing {
     std::size_t* next;
     void operator()(kept_options& each) const { each.set_place((*next)++); }
@@ -216,7 +216,7 @@ struct placing {
 
 template <class Row>
 auto make_pipeline(Row&& stages) {
-    // With a source, all item types are known: `given_by_row` refuses a stage with a wrong item type.
+    // With a source, all item types are known. `given_by_row` then rejects a stage with a wrong item type.
     if constexpr (Row::begins) static_cast<void>(sizeof(given_by_row<Row>));
     if constexpr (Row::complete && is_sink<typename Row::last_type>)
         if (auto& room = stages.last.options.capacity; room == 0)

@@ -258,8 +258,8 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         const std::size_t count = made.num_filled();
         const bool is_dropped = form_.drop_last && count != form_.places;
         for (std::size_t i = 0; i < count; ++i) {
-            // A checkpoint counts a dropped batch as consumed. Not in an epoch that the end of the run has
-            // cut: a later run repeats these items.
+            // A checkpoint counts a dropped batch as consumed, unless the end of the run may have cut the
+            // epoch: a later run then repeats these items.
             if (!is_dropped) {
                 all.add(std::move(made.about(i)));
             } else if (!it.input_ended && !this->may_end_early()) {

@@ -20,7 +20,7 @@ namespace weir::detail {
 
 using worker_handle = detached_task<void>::handle;
 
-// The base of the awaiters of rare waits, and of waits for what a function of the user returns.
+// The base of the awaiters of rare waits, and of waits for an awaitable that a function of the user returns.
 class any_awaiter {
   public:
     // Calls `await_suspend`. Returns the coroutine to resume next (if there is none, a no-op coroutine), or
@@ -45,7 +45,8 @@ WEIR_ALWAYS_INLINE std::coroutine_handle<> suspend_in(Awaiter& awaiter, worker_h
     }
 }
 
-// The same for an awaiter of a rare wait. `awaiter`: null if the worker need not wait.
+// Suspends `worker` in a type-erased awaiter: see `any_awaiter::suspend`. `awaiter`: null if the worker need
+// not wait; the result is then null, too.
 inline std::coroutine_handle<> suspend_in(any_awaiter* awaiter, worker_handle worker) {
     return awaiter != nullptr ? awaiter->suspend(worker) : nullptr;
 }
@@ -181,7 +182,7 @@ class slot_machine {
 class my_env {
   public:
     bool await_ready() const noexcept { return false; }
-    // Never suspends: resumes at once.
+    // Never suspends: resumes the coroutine at once.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
         env_ = &h.promise().env();

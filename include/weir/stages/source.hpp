@@ -33,7 +33,7 @@ struct source_options {
     weir::executor* executor = nullptr;
     /// The capacity of the queue behind the stage, in items; at least 1.
     std::size_t capacity = 2;
-    /// A limit in bytes of that queue, beside the one in items; 0: none. See `item_size`.
+    /// The limit of that queue in bytes, in addition to `capacity`; 0: no limit. See `item_size`.
     std::size_t max_bytes = 0;
     /// See `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -159,8 +159,8 @@ inline constexpr bool is_function_of_one_argument<R (*)(A)> = true;
 template <class R, class A>
 inline constexpr bool is_function_of_one_argument<R (*)(A) noexcept> = true;
 // Whether a function, or an object with one call operator, can be called with one argument. False for an
-// object whose call operator is overloaded or a template. Not by constrained specialisations: nvcc 13 refuses
-// those of variables.
+// object whose call operator is overloaded or a template. A function, not a variable with constrained
+// specialisations, because nvcc 13 refuses such specialisations.
 template <class Function>
 constexpr bool takes_an_argument() noexcept {
     if constexpr (requires { &Function::operator(); }) {
@@ -214,7 +214,8 @@ template <class S>
     }
 }
 
-/// The same for a copy of a C array. Not for an array of `char`, which may be a string literal.
+/// The same as `source` of a container, for a copy of a C array. An array of `char`, which may be a string
+/// literal, is not allowed.
 template <class S>
     requires detail::is_array_of_items<S>
 [[nodiscard]] auto source(S&& items, source_options options = {}) {

@@ -219,14 +219,14 @@ std::optional<Out> next_of(generator<T>& values, bool first) {
     return std::optional<Out>(*at);
 }
 
-// A pointer to the value of an optional; null if the optional is empty. Not `&*place`, as a class of items
-// may have its own unary `&`.
+// Returns a pointer to the value of an optional; null if the optional is empty. Does not use `&*place`, as
+// the item type may overload unary `&`.
 template <class T>
 T* pointer_to(std::optional<T>& place) noexcept {
     return place ? place.operator->() : nullptr;
 }
 
-// Does what `place = std::move(other)` does, for types without assignment.
+// Has the effect of `place = std::move(other)`, also for types without assignment.
 template <class T>
 void replace(std::optional<T>& place, std::optional<T>&& other) {
     if (other) {

@@ -127,11 +127,11 @@ class stage_kind : public running_stage<Policy> {
     // they are done: see `channel_puts`. Then each item has one result or none, and `begin_put` is also
     // called with null, for an item without a result.
     bool puts_in_order() const noexcept { return false; }
-    // For a stage that keeps another order, such as that of epochs: a worker waits for its turn before it
-    // puts (with `makes_results_later`, before it works), and leaves the turn after the last put.
+    // For a stage that keeps another order, such as that of epochs: a worker waits for its item's turn before
+    // it puts (with `makes_results_later`, before it works), and ends the turn after the last put.
     bool is_ordered() const noexcept { return false; }
     no_wait wait_for_turn(auto& /*it*/, slot& /*me*/) noexcept { return {}; }
-    // Returns false if the stage ends.
+    // Ends the turn. Returns false if the stage ends.
     bool leave_turn(const auto& /*it*/) noexcept { return true; }
     // Called if the stage ends at the item. Refuses the turns of later items; in a stage with
     // `puts_in_order`, the puts of their results.

@@ -225,8 +225,8 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             return provenance_.share();
         }
     }
-    // No item is held any more: a checkpoint counts dropped items as consumed. Not with `cut` (the epoch may
-    // not be complete): a run that continues from the checkpoint repeats these items.
+    // The operation holds no item any more. A checkpoint counts dropped items as consumed; but not with `cut`
+    // (the epoch may be incomplete): a run that continues from the checkpoint repeats these items.
     void settle(bool cut) noexcept {
         if (!cut) provenance_.acknowledge();
         if constexpr (is_tracked) provenance_ = provenance(provenance_.epoch());
@@ -262,7 +262,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
 // Base of the description of a transform. `Own` declares:
 //     static constexpr const char* kind;           its name in statistics
 //     static constexpr const char* one_slot;       end of the sentence that says why the stage has one slot
-//     static constexpr const char* no_checkpoint;  the same: why the run has no checkpoint; default: null
+//     static constexpr const char* no_checkpoint;  likewise: why the run has no checkpoint; default: null
 //     template <class T> using result = ...;       type of the results for items T; default: T
 //     template <class T> static auto op(const Own&)   makes the operation for one run
 //     static constexpr bool takes_elements;        true: T is the queue's element type; default: false

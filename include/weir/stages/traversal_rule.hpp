@@ -83,8 +83,8 @@ class traversal_rule {
         return answer;
     }
 
-    // Whether a waiting slot may be able to go on, or is refused. Leaves out slots that are `recalled`:
-    // `recall_idle` asks for all slots.
+    // Whether the rule may admit or refuse a waiting slot now. Ignores that slots may be `recalled`:
+    // `recall_idle` has the rule asked for every waiting slot.
     bool may_answer() const noexcept {
         if (has_ended_ || num_wakeups_ > 0 || may_lead()) return true;
         return leader_ != nullptr && leader_->has_mark && all_idle() && nothing_pending();
@@ -196,7 +196,7 @@ class traversal_rule {
     }
 
   private:
-    // relaxed, also in leave_idle(): the number changes only under the lock of the rule
+    // relaxed, also in leave_idle(): the number of idle slots changes only under the lock of the rule
     bool all_idle() const noexcept { return idle_->load(std::memory_order_relaxed) == num_present_; }
     bool may_lead() const noexcept { return leader_ == nullptr && !queue_has_ended_; }
     bool nothing_pending() const noexcept { return items_->pending.load(std::memory_order_seq_cst) == 0; }

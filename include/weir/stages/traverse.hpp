@@ -55,7 +55,7 @@ struct traverse_options {
     std::size_t max_waiting = 1'000'000;
     /// The capacity of the queue behind the stage, in items; at least 1. `traverse_each` has no such queue.
     std::size_t capacity = 2;
-    /// A limit in bytes of that queue, beside the one in items; 0: none. See `item_size`.
+    /// The limit of that queue in bytes, in addition to `capacity`; 0: no limit. See `item_size`.
     std::size_t max_bytes = 0;
     /// See `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
@@ -157,7 +157,7 @@ struct traverse_each_stage : traversal_stage<Function> {
     }
 };
 
-// Makes the description. `Stage`: `traverse_stage` or `traverse_each_stage`.
+// Makes the description of the stage. `Stage`: `traverse_stage` or `traverse_each_stage`.
 template <template <class> class Stage, class Function>
 auto traversal_of(Function&& function, const traverse_options& o) {
     using stage = Stage<kept_t<Function>>;

@@ -164,7 +164,7 @@ class hold_timer {
 };
 
 // `awaited_work`: the awaiter for the awaitable that `Kind::work` returns; `nothing` if `work` returns void.
-// `awaited_fetch`: the same for `Kind::fetch_result`.
+// `awaited_fetch`: likewise, for the awaitable that `Kind::fetch_result` returns.
 template <class Kind,
           class Returned = decltype(std::declval<Kind&>().work(std::declval<typename Kind::iteration&>()))>
 struct awaited_work {
