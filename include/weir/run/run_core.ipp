@@ -155,7 +155,7 @@ template <class Policy>
 WEIR_INLINE void run_core<Policy>::freeze() noexcept {
     if (!this->have_all_left()) return;
     this->process_.end();
-    std::int64_t expected = base::running;
+    std::int64_t expected = base::not_frozen;
     // release; pairs with stats(): a caller that sees this instant also sees the end of process_. relaxed on
     // failure: an earlier call has stored the instant
     this->frozen_at_.compare_exchange_strong(expected, this->now(), std::memory_order_release,

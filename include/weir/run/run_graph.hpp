@@ -204,7 +204,7 @@ class run_graph : public run_context, public watched_run {
     pipeline_stats stats() const override {
         // acquire: a caller that sees the instant also sees the end of process_
         const std::int64_t end = frozen_at_.load(std::memory_order_acquire);  // pairs with freeze()
-        return stats_until([this, end] { return end != running ? end : now(); });
+        return stats_until([this, end] { return end != not_frozen ? end : now(); });
     }
 
   protected:
@@ -243,8 +243,8 @@ class run_graph : public run_context, public watched_run {
 
     void mark_queues(run_trail& trail);
 
-    static constexpr std::int64_t running = INT64_MIN;
-    standard_platform::atomic<std::int64_t> frozen_at_{running};  // when the statistics ended, if they have
+    static constexpr std::int64_t not_frozen = INT64_MIN;
+    standard_platform::atomic<std::int64_t> frozen_at_{not_frozen};  // when the statistics ended
     time_point begin_{};
     mutable process_meter process_;  // measures since the start; not on virtual time or without statistics
     std::optional<consumer_sampler> consumer_;

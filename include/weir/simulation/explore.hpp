@@ -110,8 +110,10 @@ class explorer {
     // pipeline_failure.
     static std::string text_of(const std::exception_ptr& error);
 
+    // Returns the decisions of the last schedule.
     choices chosen() const;
 
+    // Runs only the schedule `explore_options::replay`.
     explored replay();
 
     // Runs all schedules, for `strategy::exhaustive`, by depth-first search: increases the last decision that
@@ -125,9 +127,11 @@ class explorer {
     // throws the `schedule_failure`.
     [[noreturn]] void fail(std::string cause, std::uint64_t seed);
 
-    static bool is_other(std::uint32_t chosen) { return chosen != 0; }
+    // Whether a decision deviates from first come, first served.
+    static bool deviates(std::uint32_t chosen) { return chosen != 0; }
     static std::size_t deviations(const choices& all);
-    static std::string count(std::size_t n);
+    // Returns the text "3 decisions other", for `n` of 3.
+    static std::string deviations_text(std::size_t n);
 
     bool may_try() const { return attempts_ < options_.attempts_to_shrink; }
     bool fails(const choices& given);

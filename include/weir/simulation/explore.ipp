@@ -145,7 +145,7 @@ WEIR_INLINE explored explorer::try_all() {
 
 WEIR_INLINE bool explorer::may_deviate(const choices& given, std::uint32_t of) const {
     if (given.back() + 1 >= of) return false;
-    const auto others = std::count_if(given.begin(), given.end() - 1, is_other);
+    const auto others = std::count_if(given.begin(), given.end() - 1, deviates);
     return static_cast<std::size_t>(others) < options_.deviations;
 }
 
@@ -170,17 +170,17 @@ WEIR_INLINE void explorer::fail(std::string cause, std::uint64_t seed) {
     const std::string schedule = to_text(shortest);
     message += cause;
     if (seed != 0) message += "\n  again: WEIR_SEED=" + std::to_string(seed);
-    message += "\n  shortest schedule found (" + count(deviations(shortest)) +
+    message += "\n  shortest schedule found (" + deviations_text(deviations(shortest)) +
                " than first come, first served; it began with " + std::to_string(deviations(first)) +
                "): WEIR_SCHEDULE=\"" + schedule + "\"";
     throw schedule_failure(message, cause, seed, schedule);
 }
 
 WEIR_INLINE std::size_t explorer::deviations(const choices& all) {
-    return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_other));
+    return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), deviates));
 }
 
-WEIR_INLINE std::string explorer::count(std::size_t n) {
+WEIR_INLINE std::string explorer::deviations_text(std::size_t n) {
     return std::to_string(n) + (n == 1 ? " decision other" : " decisions other");
 }
 
@@ -194,7 +194,7 @@ WEIR_INLINE auto explorer::shrink(choices best) -> choices {
     for (std::size_t size = best.size(); size != 0; size /= 2) {
         for (std::size_t begin = 0; begin < best.size() && may_try();) {
             const std::size_t end = (std::min)(begin + size, best.size());
-            const bool differs = std::any_of(&best[begin], &best[begin] + (end - begin), is_other);
+            const bool differs = std::any_of(&best[begin], &best[begin] + (end - begin), deviates);
             if (differs) {
                 choices trial = best;
                 std::fill(&trial[begin], &trial[begin] + (end - begin), 0);

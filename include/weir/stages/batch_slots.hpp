@@ -119,10 +119,12 @@ class batch_in_block final : public open_batch {
     Block& block() noexcept { return block_; }
 
   private:
+    // Moves item `i` of the batch `from` to place `to` of this batch.
     void take_from(batch_in_block& from, std::size_t i, std::size_t to) {
         for (std::size_t k = 0; k < elements_; ++k) place(to)[k] = std::move(from.place(i)[k]);
         about(to) = std::move(from.about(i));
     }
+    // Keeps only the first `count` items.
     void keep(std::size_t count) {
         if (count != this->size()) block_.resize(count * elements_);
         this->set_filled(count);

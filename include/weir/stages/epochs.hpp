@@ -31,7 +31,7 @@ inline constexpr std::uint64_t endless = INT64_MAX;
 
 namespace detail {
 
-inline constexpr auto no_times =
+inline constexpr auto negative_count =
     "weir: the number of epochs, or times, was negative; for ever is weir::endless";
 
 // The description of a source of epochs. `make`: see `make_epoch`; `count`: the number of epochs.
@@ -260,7 +260,7 @@ template <class Make>
     } else if constexpr (!detail::can_be_kept<Make>) {
         return detail::refused_epochs<detail::kept_t<Make>>();
     } else {
-        detail::refuse_negative(count, detail::no_times);
+        detail::refuse_negative(count, detail::negative_count);
         return detail::epochs_of<kept>{std::forward<Make>(make), count};
     }
 }
@@ -286,7 +286,7 @@ template <class Make>
 template <class Sampler>
     requires detail::sampler_like<Sampler>
 [[nodiscard]] auto draws(Sampler sampler, std::uint64_t epochs = endless) {
-    detail::refuse_negative(epochs, detail::no_times);
+    detail::refuse_negative(epochs, detail::negative_count);
     return detail::draws_of<Sampler>{std::move(sampler), epochs};
 }
 
