@@ -37,7 +37,7 @@ class event_pool {
         for (cudaEvent_t e : free_) without_last_error(cudaEventDestroy(e));
     }
 
-    // Returns null if the pool is empty: then the caller makes an event, and gives it back by give() later.
+    // Returns null if the pool is empty: then the caller creates an event, and later passes it to give().
     // Errors: std::bad_alloc.
     cudaEvent_t take() {
         const std::scoped_lock held(lock_);

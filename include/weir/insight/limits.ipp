@@ -235,13 +235,13 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
              "batches (aggregate)"});
     }
     // A stage that is always at work gains nothing by more threads, and functions that await hardly need any.
-    const double short_of_it = share_of_time(runnable, runnable + run);
-    const bool lacks_threads = short_of_it > often && most_runnable > for_a_turn && most <= nearly_always;
+    const double without_thread = share_of_time(runnable, runnable + run);
+    const bool lacks_threads = without_thread > often && most_runnable > for_a_turn && most <= nearly_always;
     if (const auto deeper = reason_for_threads(stats, lacks_threads))
         return says(deeper->cause, deeper->stage, {deeper->sentence});
     if (lacks_threads)
         return says(limit_cause::threads, {},
-                    {"there are too few threads: functions wait for one ", percent_text(short_of_it),
+                    {"there are too few threads: functions wait for one ", percent_text(without_thread),
                      " of the time that they are ready or run"});
     if (most_order > for_a_turn && most < nearly_always) {
         // A source keeps no order: its slots are in `wait_turn` only because of the run's limit of bytes.

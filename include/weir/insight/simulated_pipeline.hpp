@@ -62,7 +62,7 @@ class simulated_pipeline {
 
     // The next step of a slot (a worker of a stage): take an item; begin the invocation; end its `run`;
     // finish it after its `await`; put a result; count a result that was put; end, as the input has ended.
-    enum class phase : std::uint8_t { take, begin, end_run, finish, give, gave, input_ended };
+    enum class phase : std::uint8_t { take, begin, end_run, finish, give, count_put, input_ended };
 
     struct slot {
         index stage = 0;

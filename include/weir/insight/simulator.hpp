@@ -41,7 +41,7 @@ class simulator : private simulated_pipeline {
     void end_run(slot& me, index who);
     void finish(slot& me, index who);
     bool give(slot& me, index who);
-    void gave(slot& me);
+    void count_put(slot& me);
     void end(slot& me);
 
     void assign_threads();

@@ -52,8 +52,8 @@ WEIR_INLINE void simulator::proceed(index who) {
             case phase::give:
                 if (!give(me, who)) return;
                 break;
-            case phase::gave:
-                gave(me);
+            case phase::count_put:
+                count_put(me);
                 break;
             case phase::input_ended:
                 if (me.state == slot_state::off) return;
@@ -92,7 +92,7 @@ WEIR_INLINE bool simulator::take(slot& me, index who) {
     while (!from.putters.empty() && from.items.size() < from.capacity) {
         const index putter = from.putters.pop();
         let_in(from, slots_[putter].holds);
-        wake(putter, phase::gave);
+        wake(putter, phase::count_put);
     }
     if (from.put_in_order_by != none) look_in_line(stages_[from.put_in_order_by], from);
     return true;
@@ -201,7 +201,7 @@ WEIR_INLINE bool simulator::give(slot& me, index who) {
             enter(me, slot_state::wait_put);
             return false;
         }
-        me.next = phase::gave;
+        me.next = phase::count_put;
         return true;
     }
     stage& of = stages_[me.stage];
@@ -211,7 +211,7 @@ WEIR_INLINE bool simulator::give(slot& me, index who) {
 }
 
 // The slot has put one result into the queue.
-WEIR_INLINE void simulator::gave(slot& me) {
+WEIR_INLINE void simulator::count_put(slot& me) {
     stage& of = stages_[me.stage];
     --me.left;
     me.next = phase::give;

@@ -63,24 +63,25 @@ class heartbeat final : public periodic_work {
         tell();
         give_up(rank, why);
     }
-    // This rank has failed, as an exception destroys what other ranks wait for. The exception is not caught
-    // yet, so its text is not known. Gives up all operations here; explain() or, after a second, tick() tells
-    // the other ranks. Makes no call of MPI.
+    // Called when this rank has failed: an exception destroys an object that other ranks wait for. The
+    // exception is not caught yet, so its text is not known. Ends all operations here. The first tick() after
+    // explain(), or else after a second, tells the other ranks. Makes no call of MPI.
     void abandon() override {
         if (loop_.failure() != nullptr) return;
         abandoned_at_ = standard_platform::now();
         give_up(rank_, unexplained);
     }
     bool awaits_reason() const noexcept { return abandoned_at_ != 0; }
-    // The reason of abandon(). Does nothing without a call of abandon(), or if the others were told. Makes no
-    // call of MPI: tick() sends the reason.
+    // Sets the reason of abandon(). Does nothing without a call of abandon(), or if the other ranks were told
+    // already. Makes no call of MPI: tick() sends the reason.
     void explain(const std::string& why) {
         if (std::exchange(abandoned_at_, 0) != 0) prepare(rank_, why);
     }
 
     void fail_here(const std::string& why) override { fail(rank_, why); }
 
-    // The work of this rank has ended after a failure. Any thread. relaxed: no data is passed on
+    // Called by any thread when the work of this rank has ended after a failure. relaxed: no data is passed
+    // on
     void leave() noexcept { has_left_.store(true, std::memory_order_relaxed); }
 
     std::int64_t tick(std::int64_t now) noexcept override {

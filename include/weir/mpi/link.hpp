@@ -33,7 +33,7 @@ struct role {
     std::uint32_t capacity = 0;
 };
 
-// All ranks of a channel, and a communicator for it alone.
+// The roles of all ranks of a channel, and a communicator that only the channel uses.
 struct channel_plan {
     communicator of;
     std::vector<role> roles;
@@ -68,7 +68,7 @@ class link : operation {
     link(const link&) = delete;
     link& operator=(const link&) = delete;
 
-    // Any thread: makes this link send soon. Called when an item was put, when the channel was closed or
+    // Makes this link send soon. Called by any thread when an item was put, when the channel was closed or
     // cancelled, and when enough items were got to return credit.
     void kick() noexcept {
         // acq_rel; pairs with kick_operation::begin(), which sees what this thread has written
@@ -76,13 +76,13 @@ class link : operation {
         underway_.fetch_add(1, std::memory_order_relaxed);  // ordered by the queue of the reactor
         loop_->call(kick_);
     }
-    // Any thread: an item from the rank was got.
+    // Called by any thread when an item from the rank was got.
     void got(int rank) noexcept {
         peer& p = *peers_[static_cast<std::size_t>(rank)];
         // relaxed: the number is all that is passed on
         if (p.freed.fetch_add(1, std::memory_order_relaxed) + 1 >= credit_batch_) kick();
     }
-    // Any thread: this rank gets no more.
+    // Called by any thread when this rank gets no more items.
     void leave() noexcept {
         is_leaving_.store(true, std::memory_order_relaxed);  // ordered by the kick
         kick();
@@ -130,8 +130,8 @@ class link : operation {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
         loop_->submit(o, &clock_);
     }
-    // The same under the lock, without a way through the queue of the reactor. `ended` may be called within
-    // this call.
+    // The same for a caller that holds the lock: begins the parcel at once. `ended` may be called within this
+    // call.
     void begin_parcel_here(operation& o) noexcept {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
         loop_->begin_here(o, clock_);
@@ -170,7 +170,7 @@ class link : operation {
     };
     static_assert(sizeof(note_text) == 16);
 
-    // A message that is no item, to one rank. Used again and again.
+    // A message to one rank that is no item. The object is used again for the next message.
     class note final : public operation {
       public:
         note(link& of, int to, note_kind kind) noexcept

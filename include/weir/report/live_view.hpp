@@ -41,7 +41,7 @@ struct live_progress {
     bool ended = false;                       ///< the run has ended
     run_outcome how = {};                     ///< why it has ended; `running` if all work is done
     std::string failed_stage = {};            ///< `failure::stage` of the failure that ended the run
-    duration idle{};                          ///< how long no item has moved: `pipeline_stats::idle`
+    duration idle{};                          ///< how long nothing has moved: `pipeline_stats::idle`
     std::string verdict = {};                 ///< what limits the rate; empty: not known
 };
 
