@@ -127,7 +127,7 @@ class channel_awaiter : public not_awaited {
     }
 
     // True: the operation must go through `suspend`: its coroutine has to yield (the end of its slice, see
-    // channel_end.hpp), or a trace follows the item. `before`: the number of earlier operations at this end.
+    // channel_end.hpp), or it puts a traced item. `before`: the number of earlier operations at this end.
     WEIR_ALWAYS_INLINE bool must_suspend() noexcept { return must_suspend(channel_->count_at(line_)); }
     WEIR_ALWAYS_INLINE bool must_suspend(std::uint64_t before) noexcept {
         if (!needs_suspend<Policy>(Puts, before, waiter_.measured)) return false;

@@ -30,8 +30,7 @@ constexpr std::uint64_t operations_left_in_slice(bool puts, std::uint64_t count)
     return (most_without_waiting / (puts ? 2 : 1) - 1 - count) % most_without_waiting;
 }
 
-// Whether the next operation at an end, after `count` operations there, ends a slice. `measured`: the slot
-// that does the operation; null: none.
+// Whether the operation after `count` operations at an end ends a slice. `measured`: its slot; null: none.
 template <class Policy>
 WEIR_ALWAYS_INLINE bool is_end_of_slice(bool puts, std::uint64_t count, const slot* measured) noexcept {
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
@@ -40,6 +39,7 @@ WEIR_ALWAYS_INLINE bool is_end_of_slice(bool puts, std::uint64_t count, const sl
 // Whether this operation needs `await_suspend`: it ends a slice, or puts an item that a trace follows.
 template <class Policy>
 WEIR_ALWAYS_INLINE bool needs_suspend(bool puts, std::uint64_t count, const slot* measured) noexcept {
+    if (!puts) return is_end_of_slice<Policy>(puts, count, measured);
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
     return Policy::statistics && measured != nullptr && measured->needs_slow_path();
 }

@@ -104,7 +104,7 @@ class slot : public basic_state_meter<> {
     }
     std::uint64_t followed() const noexcept { return followed_; }
     bool is_following() const noexcept { return (slow_reasons_ & traced) != 0; }
-    // Whether the next item is traced, or the time slice is used up: one test for each channel operation.
+    // Whether the items that the slot puts are traced, or the time slice is used up: one test for each put.
     bool needs_slow_path() const noexcept { return slow_reasons_ != 0; }
 
     // The chain has read the clock; `now` is the result.

@@ -10,6 +10,7 @@
 #include <vector>
 
 using weir::detail::is_end_of_slice;
+using weir::detail::needs_suspend;
 using weir::detail::operations_left_in_slice;
 using weir::detail::put_order;
 using weir::detail::standard_platform;
@@ -60,6 +61,17 @@ TEST_CASE(
     slot.record_reading(5'000 + 1'000'001);
     CHECK(is_end_of_slice<weir::measured>(true, 0, &slot));
     CHECK_FALSE(is_end_of_slice<weir::unmeasured>(true, 0, &slot));
+}
+
+TEST_CASE("a slot whose items are traced suspends to put an item, but not to get the next one") {
+    weir::virtual_time time;
+    const std::string stage = "stage";
+    weir::detail::slot slot(stage, 0, time);
+    slot.begin(0);
+    slot.follow(7);
+    CHECK(needs_suspend<weir::measured>(true, 0, &slot));
+    CHECK_FALSE(needs_suspend<weir::measured>(false, 0, &slot));
+    CHECK(needs_suspend<weir::measured>(false, 127, &slot));
 }
 
 TEST_CASE("two ends that lie side by side share no line of the cache, and nothing has passed them") {
