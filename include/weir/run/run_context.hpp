@@ -209,7 +209,8 @@ class run_context : public detached_task_owner {
         workers_left_.store(workers, std::memory_order_relaxed);
     }
     void count_added_worker() noexcept { workers_left_.fetch_add(1, std::memory_order_relaxed); }
-    // The run ends: stops `own_stop`, and wakes all slots that wait for admission. `pause_rule` refuses them.
+    // The run ends: stops `own_stop`, and ends the waits for the end of a pause and for the limit of bytes.
+    // `pause_rule` then refuses these slots. (`profiled_graph::end_profiling` ends the waits for a quota.)
     void release_waiting() noexcept;
     bool have_all_left() const noexcept { return all_left_.stop_requested(); }
     stop_token all_left() const noexcept { return all_left_.get_token(); }
