@@ -147,9 +147,9 @@ inline terminal_size size_of_terminal(int file) noexcept {
 }
 
 // Reads `size` bytes from offset `from`, or as many as there are: all of one file, also if another file
-// replaces it meanwhile. Returns the number of bytes; negative: an error.
+// replaces it meanwhile. Returns the number of bytes; negative: an error, also for a named pipe.
 inline std::int64_t read_of_file(const char* path, std::int64_t from, char* to, std::size_t size) noexcept {
-    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+    const int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return -1;
     std::int64_t read = 0, n = 1;
     while (n > 0 && static_cast<std::size_t>(read) < size) {

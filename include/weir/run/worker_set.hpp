@@ -254,6 +254,9 @@ class worker_set : public stage_gate {
     // Counts one more worker in `present_`. Returns false, and counts none, if the last worker has left.
     bool join() noexcept;
     void add_slot();
+    // Makes room for many slots at once: a number that is far too large is an error at once, and not when one
+    // slot after the other has taken all memory of the machine. Errors: memory_shortage.
+    void reserve(std::size_t num_slots);
     const std::string name_;
     const std::size_t trail_{run_.trail() != nullptr ? run_.trail()->add_stage(name_) : 0};
     const std::source_location where_;

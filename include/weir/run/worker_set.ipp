@@ -143,11 +143,24 @@ WEIR_INLINE worker_set<Policy>::worker_set(run_context& run, const stage_options
                                options,
                                "names an executor that runs everything by itself (virtual time), and the run "
                                "is elsewhere; start the whole run there");
+    reserve(options.concurrency);
     try {
         for (std::size_t i = 0; i < options.concurrency; ++i) slots_.push_back(make_slot(i));
     } catch (const std::bad_alloc&) {
         if (options.concurrency < memory_shortage::many) throw;
         throw memory_shortage("stage '" + name_ + "': ", options.concurrency, "slots", slots_.size());
+    }
+}
+
+template <class Policy>
+WEIR_INLINE void worker_set<Policy>::reserve(std::size_t num_slots) {
+    if (num_slots < memory_shortage::many) return;
+    try {
+        if (num_slots > slots_.max_size()) throw std::bad_alloc();
+        slots_.reserve(num_slots);
+    } catch (const std::bad_alloc&) {
+        throw memory_shortage("stage '" + name_ + "': no memory for a list of " + std::to_string(num_slots) +
+                              " slots");
     }
 }
 
@@ -169,6 +182,7 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
     // relaxed: a stage with 0 workers never gets one again; if the stage ends later, join() refuses the slots
     if (present_.load(std::memory_order_relaxed) == 0) return;
     const std::size_t before = slots_.size();
+    reserve(concurrency);
     try {
         while (slots_.size() < concurrency) add_slot();
     } catch (const std::bad_alloc&) {

@@ -66,13 +66,18 @@ struct checkpoint_fields {
         return out;
     }
 
-    // Errors: std::invalid_argument unless begin, version, checksum and lists are as in the table.
-    static checkpoint_fields from_bytes(bytes_in in) {
+    // Whether the bytes begin as those of a checkpoint.
+    static bool begins(bytes_in in) noexcept {
         bool ours = in.size() >= magic.size();
         for (std::size_t i = 0; ours && i < magic.size(); ++i) {
             ours = in[i] == static_cast<std::byte>(magic[i]);
         }
-        if (!ours) refuse("they don't begin with \"weir\"");
+        return ours;
+    }
+
+    // Errors: std::invalid_argument unless begin, version, checksum and lists are as in the table.
+    static checkpoint_fields from_bytes(bytes_in in) {
+        if (!begins(in)) refuse("they don't begin with \"weir\"");
         if (in.size() < least) refuse("they are cut short");
         if (in[4] != std::byte{1}) {
             refuse("they are of version " + std::to_string(std::to_integer<int>(in[4])) +

@@ -54,7 +54,8 @@ inline void save_checkpoint(const std::string& path, const checkpoint& done) {
         if (n < 0 && errno == ENOENT) return std::nullopt;
         if (n < 0) throw std::system_error(errno, std::generic_category(), path);
         text.resize(static_cast<std::size_t>(n));
-        if (text.size() < size) break;
+        // Another file may be larger than the memory.
+        if (text.size() < size || !detail::checkpoint_fields::begins(std::as_bytes(std::span(text)))) break;
     }
     try {
         return checkpoint::from_bytes(std::as_bytes(std::span(text)));

@@ -15,6 +15,10 @@
 #include <system_error>
 #include <thread>
 
+#if !defined(_WIN32)
+#include <sys/stat.h>
+#endif
+
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 using weir::checkpoint;
@@ -106,6 +110,14 @@ TEST_CASE("a file that was cut short or changed is refused, with its path") {
     CHECK(refusal(path) != "accepted");
 }
 
+TEST_CASE("a file that is no checkpoint is refused by its first bytes, however large the file is") {
+    const files::folder here("weir checkpoint_file test");
+    const std::string path = here / "a.weir";
+    put(path, "data");
+    std::filesystem::resize_file(path, std::uintmax_t{1} << 42);  // takes no room: the rest is a hole
+    CHECK_THAT(refusal(path), ContainsSubstring("don't begin with \"weir\""));
+}
+
 TEST_CASE("what a crash while it was written has left hurts no later checkpoint") {
     const files::folder here("weir checkpoint_file test");
     const std::string path = here / "a.weir";
@@ -124,5 +136,8 @@ TEST_CASE("a path that can't be written or read is an error with the path") {
     CHECK_THROWS_WITH(weir::save_checkpoint("", some(1)), ContainsSubstring("empty path"));
 #if !defined(_WIN32)
     CHECK_THROWS_AS(weir::load_checkpoint(here.path.string()), std::system_error);
+    const std::string pipe = here / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    CHECK_THROWS_WITH(weir::load_checkpoint(pipe), ContainsSubstring(pipe));  // does not wait for a writer
 #endif
 }
