@@ -150,8 +150,8 @@ TEST_CASE("the error for a capacity or a concurrency without enough memory names
     constexpr std::size_t far_too_many = SIZE_MAX / 4;
     const std::string lack = "no memory for a list of " + std::to_string(far_too_many) + " slots";
     const auto same = [](int x) { return x; };
-    const auto crowded = weir::source({1}) |
-                         weir::pipe(same, {.name = "work", .concurrency = far_too_many}) | weir::sink();
+    const auto crowded =
+        weir::source({1}) | weir::pipe(same, {.name = "work", .concurrency = far_too_many}) | weir::sink();
     CHECK_THROWS_WITH(crowded.start(time), "weir: stage 'work': " + lack);
     auto other = (weir::source({1}) | weir::pipe(same, {.name = "work"}) | weir::sink()).start(time);
     CHECK_THROWS_WITH(other.set_concurrency("work", far_too_many), "weir: stage 'work': " + lack);
