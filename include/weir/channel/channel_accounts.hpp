@@ -26,7 +26,7 @@
 namespace weir::detail {
 
 // The executor whose clock a channel uses: the executor that the channel's constructor was given, which
-// outlives the channel; or else the first executor on which an operation needs the time. The latter may be
+// outlives the channel; or else the first executor on which an operation needs the time. That executor may be
 // destroyed before the channel, and is not used from then on. Changed under the locks of the channel.
 template <class Platform>
 class channel_clock {

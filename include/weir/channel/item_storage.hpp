@@ -150,7 +150,7 @@ class ring {
     }
 
   private:
-    // The next power of two. A capacity too large for that is returned as it is: no memory has room for it.
+    // The next power of two; above the largest one, the capacity: no memory has room for that many.
     static std::size_t places_for(std::size_t capacity) noexcept {
         constexpr std::size_t largest = (std::numeric_limits<std::size_t>::max)() / 2 + 1;
         return capacity == 0 || capacity > largest ? capacity : std::bit_ceil(capacity);

@@ -36,9 +36,9 @@ namespace weir::detail {
 // the victim alone took `surely_worthwhile` or longer. If they are slower, the victim counts as fast for 2 to
 // 16 ms, a rest. The victim's speed alone is measured in rests, because its data are back in its cache then.
 // So there is also a rest of 0.25 ms every 100 ms. (A stage that works on four items at a time, with
-// statistics and queues of 2 items, on two workers that exchange a cache line in 200 ns: 257 ns an item. It
-// was 1770 without this check, as each theft made the next theft look worthwhile. With 100 ns of work for
-// each item: 540 and 1780.)
+// statistics and queues of 2 items, on two workers that exchange a cache line in 200 ns: 257 ns an item;
+// 1770 without this check, as each theft made the next theft look worthwhile. With 100 ns of work for each
+// item: 540 and 1780.)
 //
 // Forks are parts of a larger job: if there are several, the first is stolen at once. If this fork turns out
 // to be small, stealing pauses before the next fork, unless a study shows that the victim takes

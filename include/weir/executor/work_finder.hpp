@@ -212,8 +212,8 @@ class basic_work_finder : public threaded_executor<Platform> {
     };
     due_times due() const noexcept { return {timers_, polled_}; }
 
-    // If true, an idle worker doesn't spin while another worker is active: it would take the processor from
-    // that worker.
+    // If true, an idle worker doesn't spin while another worker is active: spinning would take the processor
+    // from the active worker.
     const bool one_processor_;
     basic_worker_places<worker, Platform> workers_;
     basic_thieves<Platform> thieves_;

@@ -30,9 +30,9 @@ histogram waits_of(const basic_recorder<Platform, Histogram>& waits, std::uint64
 
 // Measures a channel: how long puts and gets wait, and how long the channel is empty. Guarded by the locks of
 // the channel. Before a wait begins or ends, and before the channel becomes empty or non-empty, the caller
-// calls `settle`, which adds the time since the last such event to all sums. A snapshot (`fill`) does so,
-// too: waits that have not ended count up to its instant. If an instant was read before the lock was taken,
-// and is before the last event, the instant of the last event counts instead.
+// calls `settle`, which adds the time since the last such event to all sums. A snapshot (`fill`) calls
+// `settle`, too, so that waits that have not ended count up to its instant. If an instant was read before the
+// lock was taken, and is before the last event, the instant of the last event counts instead.
 template <class Platform, bool Histogram = true>
 class channel_meter {
   public:
@@ -242,8 +242,8 @@ class sink_meter {
   private:
     using waits = basic_recorder<Platform, Histogram>;
 
-    // A get or put of the sink is complete, and the next one begins. Counts a mark; else records the wait,
-    // unless it was 0.
+    // A get or put of the sink is complete, and the next one begins. Counts a mark. For an item, records the
+    // wait of the operation, unless the wait was 0.
     void note(waits& of, bool mark, std::uint64_t& marks) noexcept {
         if (mark) {
             ++marks;

@@ -31,7 +31,7 @@ class trail_marks {
     std::uint32_t queue() const noexcept { return queue_; }
 
     // Sets the tag of item `number` of the queue. False: the tag is not set, because the consumer reads the
-    // queue, or because the place still has the tag of another item. `lost` counts the latter.
+    // queue, or because the place still has the tag of another item. `lost` counts the second case.
     bool set(std::uint64_t number, std::uint64_t tag) noexcept {
         if (places_ == nullptr) return false;
         place& p = places_[number & mask_];

@@ -164,7 +164,7 @@ inline std::int64_t read_of_file(const char* path, std::int64_t from, char* to, 
 
 inline void* handle_of(int file) noexcept { return reinterpret_cast<void*>(_get_osfhandle(file)); }
 
-// To a console, writes UTF-8, whatever code page it has, in parts of at most 2048 bytes.
+// The text is UTF-8, whatever code page a console has. To a console, writes at most 2048 bytes.
 inline std::int64_t write_output(int file, const char* from, std::size_t size) noexcept {
     unsigned long n = 0;
     if (file < 0 || GetConsoleMode(handle_of(file), &n) == 0)

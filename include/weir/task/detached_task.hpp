@@ -231,8 +231,8 @@ class also_driven {
 // Called repeatedly by a thread that waits until work on `ex` (null: the executor is unknown) sets `done`, or
 // until `limit`. Lets one of these run coroutines, the first that runs on this thread: the executors of
 // `also_driven`; `ex`; the executor whose coroutine called this function. The last must not be exclusive, as
-// virtual time is: it would report the wait for other work as a deadlock. False: nothing was run, and the
-// caller should sleep.
+// virtual time is: virtual time would report the wait for other work as a deadlock. False: nothing was run,
+// and the caller should sleep.
 inline bool help_until(parker& done, executor* ex, time_point limit) {
     if (also_driven::turn(done, ex, limit)) return true;
     if (ex != nullptr && ex->drive(done, limit)) return true;
