@@ -147,7 +147,7 @@ namespace detail {
 // of its thread are exempt (relaxed mode). That is safe because the library uses no captured stream.
 class exempt_from_captures {
   public:
-    // An error of the mode's exchange is ignored: if the error affects later calls, these report it.
+    // An error of the mode's exchange is ignored: later calls that the error affects report an error.
     exempt_from_captures() noexcept
         : changed_(without_last_error(cudaThreadExchangeStreamCaptureMode(&mode_)) == cudaSuccess) {}
     exempt_from_captures(const exempt_from_captures&) = delete;

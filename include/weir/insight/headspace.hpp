@@ -58,7 +58,7 @@ class paced_items {
   private:
     const headspace_options& limits_;
     const time_point begin_;
-    std::vector<time_point> first_;  // when the skipped items were got, and the first item behind them
+    std::vector<time_point> first_;  // when the skipped items were got, and the item after the last of them
     time_point last_{};
     std::uint64_t count_ = 0;
 };
@@ -215,7 +215,7 @@ constexpr bool can_start_twice() {
 ///
 /// A consumer that is a function runs on the calling thread. A consumer that returns a `task<>` is awaited on
 /// the executor. Each kept item is copied for each call, outside of the measured time. An item that can't be
-/// copied is passed itself, again and again, so the consumer must leave it usable.
+/// copied is passed itself, again and again: the consumer must leave the item usable.
 ///
 /// \param pipeline  a pipeline, which is started twice; or a function that starts a run each time.
 /// \param ex        the executor of both runs; times are measured by its clock.

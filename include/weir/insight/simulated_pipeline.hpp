@@ -50,8 +50,8 @@ class fifo {
 // Source: R. Durstenfeld, "Algorithm 235: random permutation", CACM 7 (1964).
 std::vector<std::uint32_t> shuffled(std::size_t n, std::uint64_t seed);
 
-// The state of a simulation; `simulator` has the rules by which it changes. Times are in ns; instants count
-// from the start of the simulated run.
+// The state of a simulation; `simulator` has the rules by which the state changes. Times are in ns; instants
+// count from the start of the simulated run.
 class simulated_pipeline {
   protected:
     using index = std::uint32_t;
@@ -96,13 +96,13 @@ class simulated_pipeline {
             order;  // without `in_sequence`: a random permutation of indices of `tasks`
         bool keeps_order = false;
         std::uint64_t seed = 0;
-        std::uint64_t num_made = 0;                // of a source: the items that it has begun
+        std::uint64_t num_made = 0;                // of a source: the items that the source has begun
         std::uint64_t finished = 0;                // invocations
         std::size_t working = 0;                   // slots that have not ended
         std::array<instant, slot_states> spent{};  // time in each state, summed over slots
         item batch = 0;  // the batch that an aggregate fills, or a disaggregate takes apart; 0 if none
         std::size_t full_size = 0;      // of an aggregate: the number of items in this batch when it is full
-        std::uint64_t num_batches = 0;  // of an aggregate: the batches that it has begun
+        std::uint64_t num_batches = 0;  // of an aggregate: the batches that the aggregate has begun
         std::uint64_t next_to_leave = 0;  // if `keeps_order`: the number of the item whose turn it is
         fifo<item> early;  // results before their turn: element i is that of item `next_to_leave + i`
         std::vector<index> in_line;  // slots that wait for their turn or for room, the earliest item first

@@ -65,7 +65,7 @@ struct channel_balance {
 };
 
 /// A bounded queue between ranks, for many producers and many consumers: each item that a rank puts is got by
-/// one rank. For "some ranks prepare, others train".
+/// one rank. For programs in which some ranks prepare batches, and others train.
 ///
 ///     weir::mpi::channel<batch> batches(all, pool, {.puts = all.rank() != 0, .gets = all.rank() == 0});
 ///     if (all.rank() != 0) sync_wait(pool, prepare(batches));  // co_await batches.put(std::move(b));

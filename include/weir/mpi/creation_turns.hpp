@@ -13,9 +13,9 @@
 namespace weir::mpi::detail {
 
 // Decides which communicator this rank creates next. MPI_Comm_create_group blocks a thread until all members
-// have called the function. Two ranks that call it for two communicators with the same members, in different
-// orders, would deadlock. So each rank approves one creation at a time, and calls the function only after all
-// ranks of the creation have approved it.
+// have called the function. Two ranks that call this function for two communicators with the same members, in
+// different orders, would deadlock. So each rank approves one creation at a time, and calls the function only
+// after all ranks of the creation have approved it.
 //
 // The ranks of a creation first agree on a number: the greatest of the numbers that the ranks propose. A rank
 // approves a creation under two conditions: the rank approves no other creation, and none of the rank's

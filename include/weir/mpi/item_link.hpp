@@ -27,7 +27,7 @@
 
 namespace weir::mpi::detail {
 
-// An item that has arrived, and the rank that put it.
+// An item that has arrived, and the rank that put the item.
 template <class S>
 struct arrival {
     S item;

@@ -50,10 +50,10 @@ class periodic_work {
     ~periodic_work() = default;
 };
 
-// A lock around `operations`, and a list of new operations. The thread that submits an operation begins it,
-// if the lock is free; else the holder of the lock does. Any thread may poll: an idle thread of the executor
-// whose coroutine waits; the reactor's thread (the guard of polled_source) while no worker does; and callers
-// of `poll`. With MPI_THREAD_FUNNELED, only one thread calls MPI: see `set_thread`.
+// A lock around `operations`, and a list of new operations. If the lock is free, the thread that submits an
+// operation begins the operation; else the holder of the lock does. Any thread may poll: an idle thread of
+// the executor whose coroutine waits; the reactor's thread (the guard of polled_source) while no worker does;
+// and callers of `poll`. With MPI_THREAD_FUNNELED, only one thread calls MPI: see `set_thread`.
 //
 // A world and its communicators share the reactor; communicators may be destroyed after the world.
 class reactor final : public weir::detail::polled_source {

@@ -19,8 +19,8 @@
 
 namespace weir::mpi {
 
-/// Specialise `wire` for each item type of a `channel` between ranks that is not sent as it is. Items of the
-/// following types are sent as they are, without a copy:
+/// Specialise `wire` for each item type of a `channel` between ranks that is not sent unchanged. Items of the
+/// following types are sent unchanged, without a copy:
 /// - trivially copyable types with a default constructor;
 /// - containers of trivially copyable elements that have `data`, `size` and `resize`, as `std::vector<float>`
 ///   and `std::string`.

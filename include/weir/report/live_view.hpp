@@ -39,7 +39,7 @@ struct live_progress {
     double rate = 0;                          ///< items per second: recently; once `ended`, of the whole run
     std::uint64_t failures = 0;               ///< items that failed
     bool ended = false;                       ///< the run has ended
-    run_outcome how = {};                     ///< why it has ended; `running` if all work is done
+    run_outcome how = {};                     ///< why the run has ended; `running` if all work is done
     std::string failed_stage = {};            ///< `failure::stage` of the failure that ended the run
     duration idle{};                          ///< how long nothing has moved: `pipeline_stats::idle`
     std::string verdict = {};                 ///< what limits the rate; empty: not known

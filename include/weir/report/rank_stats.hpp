@@ -95,8 +95,9 @@ class rank_layout {
     std::uint64_t digest_ = 0;  // of the outlines; the first element of the row of a rank that has reported
 };
 
-/// \returns the statistics of all ranks, from those of each rank, for a process that has all of them, as from
-///          files.
+/// \returns the statistics of all ranks, made from those of each rank. For a process that has the statistics
+/// of
+///          all ranks, for instance from files.
 /// Errors: `std::invalid_argument` if there is no rank.
 [[nodiscard]] rank_stats merged(std::span<const pipeline_stats> ranks);
 

@@ -91,8 +91,8 @@ struct stage_on_rank {
 /// The figures of a queue on one rank. `channel_stats` explains the members of the same names.
 struct queue_on_rank {
     bool exists = false;              ///< false: the rank has no such queue, and each figure is 0
-    std::size_t size = 0;             ///< items in it at the snapshot
-    std::size_t capacity = 0;         ///< items for which it has room
+    std::size_t size = 0;             ///< items in the queue at the snapshot
+    std::size_t capacity = 0;         ///< items for which the queue has room
     std::size_t bytes = 0;            ///< of the items, if bytes are limited
     std::size_t max_bytes = 0;        ///< the limit in bytes; 0: none
     duration elapsed{};               ///< from its start to the snapshot
@@ -135,7 +135,7 @@ struct run_record {
     std::string name;                        ///< given by the program
     std::string started;                     ///< UTC by the system's clock: `2026-11-25T02:54:16Z`
     bool ended = false;                      ///< false: the run still went on, or the process was killed
-    machine_info machine;                    ///< where it ran
+    machine_info machine;                    ///< where the run took place
     build_info build;                        ///< how the program was compiled
     std::vector<run_setting> settings;       ///< given by the program
     pipeline_description description;        ///< without stages if the program gave none

@@ -23,14 +23,14 @@ struct described_stage {
     std::string takes;            ///< the type of its input items; empty for a source
     std::string gives;            ///< the type of its output items; empty without an output queue
     std::size_t concurrency = 1;  ///< number of slots (workers)
-    std::size_t capacity = 0;     ///< of its output queue, in items; 0: it has no output queue
+    std::size_t capacity = 0;     ///< of its output queue, in items; 0: no output queue
     std::size_t max_bytes = 0;    ///< of its output queue, in bytes; 0: no limit
     std::string executor;         ///< the type of its executor; empty: the executor of the run
     weir::output_order output_order = weir::output_order::completion;  ///< see `stage_options`
     duration time_limit{};                                             ///< of one invocation; 0: none
     bool epochs = false;    ///< its output tells the ends of epochs (passes over the data)
     std::size_t depth = 0;  ///< the number of branches around it
-    std::string where;      ///< where it was composed: `loader.cpp:42`; empty: not known
+    std::string where;      ///< where the stage was composed: `loader.cpp:42`; empty: not known
 
     [[nodiscard]] friend bool operator==(const described_stage&, const described_stage&) = default;
 };
@@ -49,7 +49,7 @@ struct described_branch {
     std::string name;       ///< as given to `branch`; without a name `input 1`, ..., or `side`
     std::size_t depth = 0;  ///< the number of branches around it
     std::size_t begin = 0;  ///< the index of its first stage
-    std::size_t end = 0;    ///< the index behind its last stage; `begin` if it has no stages
+    std::size_t end = 0;    ///< the index behind its last stage; `begin` if there are no stages
 
     [[nodiscard]] friend bool operator==(const described_branch&, const described_branch&) = default;
 };
