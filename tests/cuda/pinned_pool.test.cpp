@@ -4,6 +4,7 @@
 
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task_group.hpp>
@@ -103,6 +104,17 @@ TEST_CASE("who waits for a block when the device breaks gets the error") {
     }
     CHECK_THROWS_AS(pool.try_acquire(8), weir::cuda::error);
     stand_in::release(s.get());
+}
+
+TEST_CASE("a deadlock report names the pool whose block is waited for") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 8, 1, "staging");
+    const std::optional<lease> held = pool.try_acquire(8);
+    weir::virtual_time time;
+    outcome none;
+    CHECK_THROWS_WITH(weir::sync_wait(time, take_one(pool, none)),
+                      ContainsSubstring("channel 'staging' is empty, 0 of 1: a coroutine waits to get"));
 }
 
 TEST_CASE("a wait for a block can be stopped") {

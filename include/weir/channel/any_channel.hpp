@@ -139,6 +139,8 @@ class any_channel : public channel_puts<Policy> {
     // From now on all puts have numbers, from 0 without gaps, and items go in by their numbers: see
     // `channel_puts`. Called before the channel is used.
     void keep_order() { core::order_ = std::make_unique<put_order>(capacity_, ring_.places()); }
+    // Names a channel that has no clock yet. Called before the channel is used.
+    void set_name(std::string name) noexcept { core::name_ = std::move(name); }
     // Refuses all puts with a number above `last`, also those that wait.
     void block_puts(std::uint64_t last) noexcept {
         locked_change locked(*this);

@@ -244,9 +244,9 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         return w;
     }
 
-    std::uint64_t waits_ = 0;      // the number of waits that have begun
-    bool consumers_help_ = false;  // see `any_channel::let_consumers_help`
-    const std::string name_;
+    std::uint64_t waits_ = 0;                         // the number of waits that have begun
+    bool consumers_help_ = false;                     // see `any_channel::let_consumers_help`
+    std::string name_;                                // set before the channel is used
     std::unique_ptr<const std::string> merged_name_;  // for reports, if a sink was merged with this queue
 
   private:

@@ -36,7 +36,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     // `from`: null: memory comes from the runtime. `max_bytes`: 0: no limit.
     device_account(std::shared_ptr<context_state> of, device_allocator* from, std::size_t max_bytes,
                    std::string name)
-        : turn(1, clock_), news(1, clock_, std::move(name)), state_(std::move(of)), from_(from),
+        : turn(1, clock_, name), news(1, clock_, std::move(name)), state_(std::move(of)), from_(from),
           max_(max_bytes) {
         pass_turn();
     }

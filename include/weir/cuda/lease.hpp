@@ -34,8 +34,9 @@ class pinned_blocks {
     static constexpr std::size_t page = 4096;
 
   public:
-    pinned_blocks(std::shared_ptr<context_state> of, std::size_t bytes, std::size_t blocks)
-        : free(checked(bytes, blocks), clock_), block_bytes(bytes), count(blocks), state_(std::move(of)) {
+    pinned_blocks(std::shared_ptr<context_state> of, std::size_t bytes, std::size_t blocks, std::string name)
+        : free(checked(bytes, blocks), clock_, std::move(name)), block_bytes(bytes), count(blocks),
+          state_(std::move(of)) {
         const std::size_t stride = (bytes + page - 1) / page * page;
         if (stride < bytes || stride > SIZE_MAX / blocks) throw std::bad_alloc();
         if (state_->on_host()) {

@@ -112,12 +112,12 @@ class pinned_pool {
   public:
     /// \param block_bytes  the size of each block, at least 1.
     /// \param blocks       the number of blocks, at least 1: for batches that are being filled or copied.
-    /// \param name         for the statistics.
+    /// \param name         for statistics and deadlock reports.
     /// Errors: `weir::cuda::error` if the memory can't be allocated; `std::invalid_argument` if a number is
     /// 0.
     pinned_pool(context& gpu, std::size_t block_bytes, std::size_t blocks, std::string name = "pinned")
-        : shared_(std::make_shared<detail::pinned_blocks>(gpu.shared(), block_bytes, blocks)),
-          name_(std::move(name)) {}
+        : shared_(
+              std::make_shared<detail::pinned_blocks>(gpu.shared(), block_bytes, blocks, std::move(name))) {}
 
     /// \param bytes  the size of the lease, up to `block_bytes()`.
     /// \returns  awaitable of a `lease`.
@@ -175,11 +175,7 @@ class pinned_pool {
     /// \returns the statistics of the queue of free blocks since the pool was made: `size` blocks are free,
     ///          `num_get` were acquired, and `get_wait` is the time that coroutines waited for a block.
     ///          Errors: `std::bad_alloc`.
-    [[nodiscard]] channel_stats stats() const {
-        channel_stats s = shared_->free.stats();
-        s.name = name_;
-        return s;
-    }
+    [[nodiscard]] channel_stats stats() const { return shared_->free.stats(); }
 
   private:
     using blocks_ptr = std::shared_ptr<detail::pinned_blocks>;
@@ -206,12 +202,12 @@ class pinned_pool {
     std::size_t checked(std::size_t bytes) const {
         if (bytes <= shared_->block_bytes) return bytes;
         throw std::invalid_argument("weir: " + std::to_string(bytes) + " bytes don't fit into a block of '" +
-                                    name_ + "', which has " + std::to_string(shared_->block_bytes) +
+                                    shared_->free.name() + "', which has " +
+                                    std::to_string(shared_->block_bytes) +
                                     "; make the blocks of the pinned_pool larger");
     }
 
     blocks_ptr shared_;
-    std::string name_;
 };
 
 namespace detail {

@@ -43,7 +43,9 @@ class pool_memory {
     static constexpr std::size_t page = 4096;
 
   public:
-    pool_memory(std::size_t bytes, std::size_t blocks) : free(checked(bytes, blocks)), block_bytes(bytes) {
+    pool_memory(std::size_t bytes, std::size_t blocks, std::string name)
+        : free(checked(bytes, blocks)), block_bytes(bytes) {
+        detail::base_of(free).set_name(std::move(name));
         const std::size_t stride = (bytes + page - 1) / page * page;
         if (stride < bytes || stride > SIZE_MAX / blocks) throw std::bad_alloc();
         memory_ = static_cast<std::byte*>(::operator new(stride * blocks, std::align_val_t(page)));
@@ -135,10 +137,10 @@ class block_pool {
     /// \param block_bytes  the size of each block, at least 1.
     /// \param blocks       the number of blocks, at least 1. Each batch that is being filled, waits in a
     ///                     queue, or is in use needs one.
-    /// \param name         for the statistics.
+    /// \param name         for statistics and deadlock reports.
     /// Errors: `std::invalid_argument` for 0, and for negative numbers; `std::bad_alloc`.
     block_pool(std::size_t block_bytes, std::size_t blocks, std::string name = "blocks")
-        : shared_(std::make_shared<detail::pool_memory>(block_bytes, blocks)), name_(std::move(name)) {}
+        : shared_(std::make_shared<detail::pool_memory>(block_bytes, blocks, std::move(name))) {}
 
     /// Waits for a free block.
     /// \param n  in elements; not more than fit into a block. The elements are not initialised.
@@ -171,11 +173,7 @@ class block_pool {
     /// \returns the statistics of the queue of free blocks since the pool was made: `size` blocks are free,
     ///          `num_get` were acquired, and `get_wait` is the sum of the times that coroutines waited.
     ///          Errors: `std::bad_alloc`.
-    [[nodiscard]] channel_stats stats() const {
-        channel_stats s = shared_->free.stats();
-        s.name = name_;
-        return s;
-    }
+    [[nodiscard]] channel_stats stats() const { return shared_->free.stats(); }
 
   private:
     using memory_ptr = std::shared_ptr<detail::pool_memory>;
@@ -193,14 +191,13 @@ class block_pool {
                       "weir: a block of a block_pool begins at a page: its elements can be aligned to 4096 "
                       "bytes at most");
         if (n <= shared_->block_bytes / sizeof(T)) return;
-        throw std::invalid_argument("weir: " + std::to_string(n) + " elements of " +
-                                    std::to_string(sizeof(T)) + " bytes don't fit into a block of '" + name_ +
-                                    "', which has " + std::to_string(shared_->block_bytes) +
-                                    " bytes; make the blocks of the pool larger");
+        throw std::invalid_argument(
+            "weir: " + std::to_string(n) + " elements of " + std::to_string(sizeof(T)) +
+            " bytes don't fit into a block of '" + shared_->free.name() + "', which has " +
+            std::to_string(shared_->block_bytes) + " bytes; make the blocks of the pool larger");
     }
 
     memory_ptr shared_;
-    std::string name_;
 };
 
 }  // namespace weir

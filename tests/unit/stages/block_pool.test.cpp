@@ -84,6 +84,17 @@ TEST_CASE("a coroutine waits for a block of a block_pool, until there is one, or
     CHECK(pool.stats().get_wait == 4s);
 }
 
+TEST_CASE("a deadlock report names the pool whose block a coroutine waits for") {
+    weir::virtual_time time;
+    block_pool pool(8, 1, "frames");
+    const auto held = pool.try_acquire<char>(8);
+    const auto want = [&pool]() -> weir::task<> { static_cast<void>(co_await pool.acquire<char>(1)); };
+    CHECK(items::message_of([&] { weir::sync_wait(time, want()); }) ==
+          "weir: deadlock: nothing can run, no timer is left, and somebody waits:"
+          "\n  channel 'frames' is empty, 0 of 1: a coroutine waits to get");
+    CHECK(pool.stats().name == "frames");
+}
+
 TEST_CASE("a pooled_block may outlive its pool") {
     std::optional<pooled_block<int>> kept;
     {
