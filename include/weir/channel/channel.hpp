@@ -66,9 +66,7 @@ class channel final : detail::any_channel<Policy>,
     static_assert(std::is_object_v<T> && !std::is_const_v<T>,
                   "weir: a channel's items are objects that move in and out: neither references nor "
                   "constants; put pointers instead");
-    static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
-                  "weir: a channel's items must be movable without throwing, so that none is lost "
-                  "between two places; put std::unique_ptr of this type instead");
+    static_assert(detail::never_throws<T>::checked);
 
     using base = detail::any_channel<Policy>;
     using core = typename base::core;

@@ -10,15 +10,16 @@
 #include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 
-#include <bit>       // for std::bit_ceil
-#include <cstddef>   // for std::size_t, std::byte
-#include <cstdint>   // for PTRDIFF_MAX, std::uint64_t
-#include <limits>    // for std::numeric_limits
-#include <memory>    // for std::addressof, std::destroy_at, std::construct_at
-#include <new>       // for std::align_val_t, std::nothrow
-#include <optional>  // for std::optional
-#include <string>    // for std::to_string
-#include <utility>   // for std::exchange, std::move, std::swap
+#include <bit>          // for std::bit_ceil
+#include <cstddef>      // for std::size_t, std::byte
+#include <cstdint>      // for PTRDIFF_MAX, std::uint64_t
+#include <limits>       // for std::numeric_limits
+#include <memory>       // for std::addressof, std::destroy_at, std::construct_at
+#include <new>          // for std::align_val_t, std::nothrow
+#include <optional>     // for std::optional
+#include <string>       // for std::to_string
+#include <type_traits>  // for std::is_nothrow_destructible_v, std::is_nothrow_move_constructible_v
+#include <utility>      // for std::exchange, std::move, std::swap
 
 namespace weir::detail {
 
@@ -46,6 +47,19 @@ class uninitialised_slot {
     union {
         T item_;  // NOLINT(readability-identifier-naming): private, as the union is
     };
+};
+
+// Asserts that a channel can move and destroy an item. Not in the class of the channel: clang would leave out
+// all members of the class behind an assertion that fails, and report each use of one.
+template <class T>
+struct never_throws {
+    static constexpr bool checked = true;
+    static_assert(std::is_nothrow_destructible_v<T>,
+                  "weir: the destructor of a channel's items must not throw, because nobody could catch the "
+                  "exception; declare the destructor without noexcept(false)");
+    static_assert(std::is_nothrow_move_constructible_v<T> || !std::is_nothrow_destructible_v<T>,
+                  "weir: a channel's items must be movable without throwing, so that none is lost "
+                  "between two places; put std::unique_ptr of this type instead");
 };
 
 // The operations on an item, for code that is compiled once for all item types: about half of the code of a
