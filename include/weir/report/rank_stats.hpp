@@ -96,8 +96,7 @@ class rank_layout {
 };
 
 /// \returns the statistics of all ranks, made from those of each rank. For a process that has the statistics
-/// of
-///          all ranks, for instance from files.
+///          of all ranks, for instance from files.
 /// Errors: `std::invalid_argument` if there is no rank.
 [[nodiscard]] rank_stats merged(std::span<const pipeline_stats> ranks);
 
