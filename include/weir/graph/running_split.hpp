@@ -164,9 +164,10 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
                 assign_all(it, detail::call(f_, std::as_const(batch), nullptr));
             } else {
                 std::size_t place = 0;
-                for (auto& element : batch) {
-                    assign(it, element, place++,
-                           names_.index_of(detail::call(f_, std::as_const(element), nullptr)));
+                for (auto&& element : batch) {
+                    const std::size_t where =
+                        names_.index_of(detail::call(f_, std::as_const(element), nullptr));
+                    assign(it, std::move(element), place++, where);
                 }
             }
         }
@@ -223,10 +224,10 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
             assign_all(it, choices);
         } else {
             std::size_t place = 0;
-            for (auto& element : batch) {
+            for (auto&& element : batch) {
                 auto pending = detail::call(f_, std::as_const(element), nullptr);
                 auto chosen = co_await std::move(pending);
-                assign(it, element, place++, names_.index_of(chosen));
+                assign(it, std::move(element), place++, names_.index_of(chosen));
             }
         }
         co_return true;
@@ -240,13 +241,14 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
         auto& batch = item_traits::value_of(*it.item);
         const std::vector<std::size_t> all = detail::branches_of(choices, batch, names_);
         std::size_t place = 0;
-        for (auto& element : batch) {
-            assign(it, element, place, all[place]);
+        for (auto&& element : batch) {
+            assign(it, std::move(element), place, all[place]);
             ++place;
         }
     }
-    template <class Element>
-    static void assign(iteration& it, Element& element, std::size_t place, std::size_t where) {
+    // An element of a std::vector<bool> is a bool, and no object that can be referred to.
+    static void assign(iteration& it, typename Batch::value_type&& element, std::size_t place,
+                       std::size_t where) {
         it.parts[where].push_back(std::move(element));
         it.record.places[where].push_back(place);
     }

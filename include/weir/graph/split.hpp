@@ -19,7 +19,7 @@
 
 #include <cstddef>          // for std::size_t
 #include <exception>        // for std::exception_ptr
-#include <memory>           // for std::addressof, std::make_shared, std::shared_ptr
+#include <memory>           // for std::make_shared, std::shared_ptr
 #include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <stdexcept>        // for std::length_error
@@ -133,7 +133,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         if (order_ == split_order::branches) {
             for (auto& of_branch : parts) {
                 for (Batch& some : of_branch) {
-                    for (auto& element : some) batch.push_back(std::move(element));
+                    for (auto&& element : some) batch.push_back(std::move(element));
                 }
             }
             any = batch.begin() != batch.end();
@@ -147,15 +147,14 @@ class running_split_join : public stage_kind<Part, D, Policy> {
     // Puts each result at the place of its element. Returns whether there is a result.
     bool restore(const typename records::record& record, std::vector<std::vector<Batch>>& parts,
                  Batch& batch) {
-        using element = typename Batch::value_type;
         std::size_t size = 0;
         for (const auto& places : record.places) size += places.size();
-        std::vector<element*> found(size, nullptr);
+        std::vector<decltype(batch.begin())> found(size);  // not pointers: std::vector<bool> has none
         for (std::size_t i = 0; i < parts.size(); ++i) {
             std::size_t k = 0;
             for (Batch& some : parts[i]) {
-                for (element& each : some) {
-                    if (k < record.places[i].size()) found[record.places[i][k]] = std::addressof(each);
+                for (auto each = some.begin(); each != some.end(); ++each) {
+                    if (k < record.places[i].size()) found[record.places[i][k]] = each;
                     ++k;
                 }
             }
@@ -166,7 +165,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
                                         "; with .order = weir::split_order::branches that is allowed");
             }
         }
-        for (element* each : found) batch.push_back(std::move(*each));
+        for (auto& each : found) batch.push_back(std::move(*each));
         return size != 0;
     }
 

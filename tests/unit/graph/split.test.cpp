@@ -665,3 +665,24 @@ TEST_CASE("a split without statistics does the same") {
         in_batches(8, 4) | split(parity, branch("even", times_2()), branch("odd", plus_100())) | weir::sink();
     CHECK(take_all(pipeline.start<weir::unmeasured>(time)) == lists{{0, 101, 4, 103}, {8, 105, 12, 107}});
 }
+
+TEST_CASE("a batch may be a std::vector of bool") {
+    using bits = std::vector<bool>;
+    const auto order = GENERATE(split_order::elements, split_order::branches);
+    const bits some = {true, false, false, true, true};
+    const auto inverted = weir::pipe([](bits part) {
+        part.flip();
+        return part;
+    });
+    const auto check = [&](auto chooser) {
+        virtual_time time;
+        auto run = (weir::source(std::vector<bits>{some}) |
+                    split(std::move(chooser), {.order = order}, branch("off"), branch("on", inverted)) |
+                    weir::sink())
+                       .start(time);
+        CHECK(take_all(run) == std::vector<bits>{bits(5)});  // the true ones were inverted
+    };
+    check([](bool on) { return on ? 1 : 0; });
+    check([](bool on) -> task<int> { co_return on ? 1 : 0; });
+    check([](const bits& all) { return std::vector<int>(all.begin(), all.end()); });
+}
