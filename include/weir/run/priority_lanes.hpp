@@ -10,12 +10,14 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/parking.hpp>
+#include <weir/platform/platform.hpp>
 #include <weir/task/detached_task.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <exception>  // for std::terminate
-#include <memory>     // for std::unique_ptr
+#include <memory>     // for std::make_unique, std::unique_ptr
+#include <optional>   // for std::optional
 #include <vector>     // for std::vector
 
 namespace weir {
@@ -38,7 +40,7 @@ namespace weir {
 /// Lifetime: the other executor outlives this object, which outlives all coroutines in the lanes. The
 ///           destructor waits until no thread runs a coroutine of a lane.
 /// Errors:   `std::bad_alloc`, from the constructor and from `add`.
-/// Cost:     two short locks a post.
+/// Cost:     a short lock for each post, and one for each coroutine that runs.
 class priority_lanes final : detail::detached_task_owner {
   public:
     /// \param base  the executor with the threads.
@@ -57,8 +59,9 @@ class priority_lanes final : detail::detached_task_owner {
   private:
     class lane final : public executor {
       public:
-        explicit lane(priority_lanes& all) : executor(traits_of(*all.base_)), all_(all) {}
-        void post(std::coroutine_handle<> h) noexcept override { all_.add(waiting, h); }
+        lane(priority_lanes& all, std::size_t place)
+            : executor(traits_of(*all.base_)), index(place), all_(all) {}
+        void post(std::coroutine_handle<> h) noexcept override { all_.add(*this, h); }
         void add(timer& t) noexcept override { all_.base_->add(t); }
         void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
         time_point now() const noexcept override { return all_.base_->now(); }
@@ -67,8 +70,9 @@ class priority_lanes final : detail::detached_task_owner {
         // the place of this pump meanwhile: see `pump_blocks`.
         WEIR_INLINE bool drive(flag& done, time_point limit) override;
 
-        bool run_one();
-        detail::basic_inbox<> waiting;
+        void run(std::coroutine_handle<> h) { resume(h); }
+        detail::ready_queue waiting{256};  // guarded by `lock_`
+        const std::size_t index;           // the higher, the more urgent
 
       private:
         // Returns the traits of `base`, but with `continues_with_forks` false: a thread whose coroutine
@@ -104,9 +108,14 @@ class priority_lanes final : detail::detached_task_owner {
     // before the pump rests, so it finds every post. The posted coroutine may run at once, and be the last
     // coroutine of the lanes: this object may then be destroyed, so no member is used after the lock is
     // released.
-    void add(detail::basic_inbox<>& waiting, std::coroutine_handle<> h) noexcept;
+    void add(lane& to, std::coroutine_handle<> h) noexcept;
 
-    bool has_lane(const executor* ex) const noexcept;
+    // Returns the index of a lane, plus 1; 0 for another executor. Takes logarithmic time.
+    std::size_t place_of(const executor* ex) const noexcept;
+    static bool is_less_urgent(const lane* a, const lane* b) noexcept { return a->index < b->index; }
+    // Adds a lane to the heap `ready_`, or removes the first one. Called under the lock.
+    void push_ready(lane& added) noexcept;
+    void pop_ready() noexcept;
     // Called when a coroutine that a pump runs begins to block, or continues. `pump_blocks` adds a pump if
     // fewer unblocked pumps are left than the executor has threads, unless memory lacks. Pumps are never
     // removed.
@@ -119,8 +128,15 @@ class priority_lanes final : detail::detached_task_owner {
 
     static constexpr int longest_slice = 64;  // coroutines that a pump resumes before it yields
     detail::executor_use base_;
-    std::vector<std::unique_ptr<lane>> lanes_;
-    detail::spin_lock lock_;                     // guards the next four members
+    // The lanes, in blocks: each block has twice as many places as the one before, so that an address tells
+    // the index of a lane.
+    static constexpr std::size_t first_block = 16;
+    std::vector<std::unique_ptr<std::optional<lane>[]>> blocks_;
+    std::size_t num_lanes_ = 0;
+    // The index of the first lane in `ready_`, plus 1; 0: none. Written under the lock.
+    detail::standard_platform::atomic<std::size_t> most_urgent_{0};
+    detail::spin_lock lock_;    // guards the next five members
+    std::vector<lane*> ready_;  // heap of the lanes in which coroutines wait; has capacity for all
     std::vector<std::coroutine_handle<>> idle_;  // pumps that rest; has capacity for all
     std::vector<detail::detached_task<void>> pumps_;
     std::size_t blocked_ = 0;  // pumps whose coroutines block

@@ -7,8 +7,11 @@
 
 #include <weir/platform/config.hpp>
 
-#include <mutex>  // for std::lock_guard
-#include <new>    // for std::bad_alloc
+#include <algorithm>   // for std::pop_heap, std::push_heap
+#include <cstdint>     // for std::uintptr_t
+#include <functional>  // for std::less
+#include <mutex>       // for std::lock_guard
+#include <new>         // for std::bad_alloc
 
 namespace weir {
 
@@ -44,31 +47,32 @@ WEIR_INLINE detail::detached_task<void> priority_lanes::pump(priority_lanes& all
 }
 
 WEIR_INLINE executor& priority_lanes::add() {
-    lanes_.push_back(std::make_unique<lane>(*this));
-    return *lanes_[lanes_.size() - 1];
+    const std::size_t capacity = first_block * ((std::size_t(1) << blocks_.size()) - 1);
+    if (num_lanes_ == capacity) {
+        const std::size_t more = first_block << blocks_.size();
+        ready_.reserve(capacity + more);
+        blocks_.push_back(std::make_unique<std::optional<lane>[]>(more));
+    }
+    const std::size_t before_last = first_block * ((std::size_t(1) << (blocks_.size() - 1)) - 1);
+    std::optional<lane>& added = blocks_.back()[num_lanes_ - before_last];
+    added.emplace(*this, num_lanes_);
+    ++num_lanes_;
+    return *added;
 }
 
 WEIR_INLINE bool priority_lanes::has_more_urgent(const executor& than) const noexcept {
-    bool ahead = false;
-    for (const auto& each : lanes_) {
-        if (ahead && !each->waiting.empty()) return true;
-        ahead = ahead || each.get() == &than;
-    }
-    return false;
+    // relaxed: a hint for other threads
+    const std::size_t first = most_urgent_.load(std::memory_order_relaxed);
+    const std::size_t own = first == 0 ? 0 : place_of(&than);
+    return own != 0 && first > own;
 }
 
 WEIR_INLINE bool priority_lanes::lane::drive(flag& done, time_point limit) {
-    const bool is_pump = all_.has_lane(detail::current_executor());
+    const bool is_pump = all_.place_of(detail::current_executor()) != 0;
     if (is_pump) all_.pump_blocks();
     const bool driven = all_.base_->drive(done, limit);
     if (is_pump) all_.pump_goes_on();
     return driven;
-}
-
-WEIR_INLINE bool priority_lanes::lane::run_one() {
-    void* const next = waiting.pop();
-    if (next != nullptr) resume(std::coroutine_handle<>::from_address(next));
-    return next != nullptr;
 }
 
 WEIR_INLINE executor_traits priority_lanes::lane::traits_of(executor& base) {
@@ -85,18 +89,26 @@ WEIR_INLINE bool priority_lanes::pause::await_suspend(std::coroutine_handle<> h)
 }
 
 WEIR_INLINE bool priority_lanes::run_first() {
-    for (std::size_t i = lanes_.size(); i-- != 0;) {
-        if (lanes_[i]->run_one()) return true;
+    lane* first;
+    std::coroutine_handle<> next;
+    {
+        const std::lock_guard guard(lock_);
+        if (ready_.empty()) return false;
+        first = ready_.front();
+        next = first->waiting.take_front();
+        if (first->waiting.empty()) pop_ready();
     }
-    return false;
+    first->run(next);
+    return true;
 }
 
-WEIR_INLINE void priority_lanes::add(detail::basic_inbox<>& waiting, std::coroutine_handle<> h) noexcept {
+WEIR_INLINE void priority_lanes::add(lane& to, std::coroutine_handle<> h) noexcept {
     executor& base = *base_;
     std::coroutine_handle<> woken;
     {
         const std::lock_guard guard(lock_);
-        waiting.push(h.address());
+        if (to.waiting.empty()) push_ready(to);
+        to.waiting.push_back(h);
         if (idle_.empty()) return;
         woken = idle_.back();
         idle_.pop_back();
@@ -104,11 +116,33 @@ WEIR_INLINE void priority_lanes::add(detail::basic_inbox<>& waiting, std::corout
     base.post(woken);
 }
 
-WEIR_INLINE bool priority_lanes::has_lane(const executor* ex) const noexcept {
-    for (const auto& each : lanes_) {
-        if (each.get() == ex) return true;
+WEIR_INLINE std::size_t priority_lanes::place_of(const executor* ex) const noexcept {
+    const std::less<const void*> before;
+    std::size_t lanes = first_block;
+    for (const auto& block : blocks_) {
+        const std::optional<lane>* const begin = block.get();
+        if (!before(ex, begin) && before(ex, begin + lanes)) {
+            const auto offset =
+                reinterpret_cast<std::uintptr_t>(ex) - reinterpret_cast<std::uintptr_t>(begin);
+            return lanes - first_block + offset / sizeof *begin + 1;
+        }
+        lanes *= 2;
     }
-    return false;
+    return 0;
+}
+
+WEIR_INLINE void priority_lanes::push_ready(lane& added) noexcept {
+    ready_.push_back(&added);
+    std::push_heap(ready_.begin(), ready_.end(), is_less_urgent);
+    // relaxed: see has_more_urgent()
+    most_urgent_.store(ready_.front()->index + 1, std::memory_order_relaxed);
+}
+
+WEIR_INLINE void priority_lanes::pop_ready() noexcept {
+    std::pop_heap(ready_.begin(), ready_.end(), is_less_urgent);
+    ready_.pop_back();
+    // relaxed: see has_more_urgent()
+    most_urgent_.store(ready_.empty() ? 0 : ready_.front()->index + 1, std::memory_order_relaxed);
 }
 
 WEIR_INLINE void priority_lanes::pump_blocks() noexcept {
@@ -138,9 +172,7 @@ WEIR_INLINE bool priority_lanes::rest(std::coroutine_handle<> h) noexcept {
     bool last;
     {
         const std::lock_guard guard(lock_);
-        for (const auto& each : lanes_) {
-            if (!each->waiting.empty()) return false;
-        }
+        if (!ready_.empty()) return false;
         idle_.push_back(h);
         last = closing_ && idle_.size() == pumps_.size();
     }

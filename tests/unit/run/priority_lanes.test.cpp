@@ -109,6 +109,43 @@ TEST_CASE("a later lane has priority, and one lane keeps the order of the posts"
     CHECK(log == strings{"high1", "high2", "middle1", "middle2", "low1", "low2"});
 }
 
+TEST_CASE("the lanes keep their order however many there are, and know their own") {
+    constexpr std::size_t num = 1'000;  // more than one block
+    virtual_time time;
+    priority_lanes lanes(time), others(time);
+    std::vector<weir::executor*> all;
+    for (std::size_t i = 0; i < num; ++i) all.push_back(&lanes.add());
+    weir::executor& other = others.add();
+    std::vector<std::size_t> ran;
+    std::size_t wrong = 0;
+    const auto note_place = [&](std::size_t i) -> task<> {
+        ran.push_back(i);
+        // The first two of each lane run before all of the lanes below.
+        if (lanes.has_more_urgent(*all[i]) || lanes.has_more_urgent(other)) ++wrong;
+        if (lanes.has_more_urgent(*all[0]) != (ran.size() < 2 * num - 2)) ++wrong;
+        co_return;
+    };
+    std::vector<std::optional<crowd>> crowds(num);
+    for (std::size_t k = 0; k < 2; ++k) {
+        for (std::size_t n = 0; n < num; ++n) {
+            const std::size_t i = n * 617 % num;  // each once, in another order
+            if (!crowds[i]) crowds[i].emplace(*all[i]);
+            crowds[i]->spawn(note_place(i));
+        }
+    }
+    CHECK(lanes.has_more_urgent(*all[num - 2]));
+    CHECK_FALSE(lanes.has_more_urgent(*all[num - 1]));
+    CHECK_FALSE(lanes.has_more_urgent(time));
+    CHECK_FALSE(others.has_more_urgent(*all[0]));
+    for (auto& each : crowds) each->join(time);
+    REQUIRE(ran.size() == 2 * num);
+    for (std::size_t n = 0; n < 2 * num; ++n) {
+        if (ran[n] != num - 1 - n / 2) ++wrong;
+    }
+    CHECK(wrong == 0);
+    CHECK_FALSE(lanes.has_more_urgent(*all[0]));
+}
+
 TEST_CASE("a coroutine that is posted to a later lane runs before those that wait in earlier ones") {
     virtual_time time;
     strings log;
