@@ -500,3 +500,24 @@ TEST_CASE("a channel without producers, consumers or room is refused on all rank
               "a capacity from 1 to 4294967295");
     }
 }
+
+TEST_CASE("ranks that give one channel different item types are told so") {
+    cluster ranks(2);
+    ranks.is_broken = true;
+    std::unique_ptr<channel<char>> letters;
+    std::unique_ptr<channel<int>> numbers;
+    CHECK(ranks.run([&](communicator c) -> weir::task<> {
+        const channel_options mine{.puts = c.rank() == 0, .gets = c.rank() == 1};
+        auto plan = co_await channel<int>::plan(c, mine);
+        if (c.rank() == 0) letters = std::make_unique<channel<char>>(std::move(plan), ranks.all, mine);
+        if (c.rank() == 1) numbers = std::make_unique<channel<int>>(std::move(plan), ranks.all, mine);
+    }) == 0);
+    CHECK(ranks.run<weir::mpi::rank_failed>([&](communicator c) -> weir::task<> {
+        if (c.rank() == 0) static_cast<void>(co_await letters->put('a'));
+        if (c.rank() == 1) static_cast<void>(co_await numbers->get());
+    }) == 1);
+    CHECK(
+        ranks.message ==
+        "weir: rank 1 failed: weir: what rank 0 has sent into a channel is no item of this rank's type: its "
+        "size in bytes is 1; give the channel one item type on all ranks");
+}

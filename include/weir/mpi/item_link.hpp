@@ -190,7 +190,13 @@ class item_link : public link {
             receiving& r = receivings_.take(*this);
             r.item.emplace();
             make_room(*r.item, bytes);
-            if (bytes_of(*r.item).size() != bytes) return give_up(MPI_ERR_TRUNCATE, "MPI_Improbe", from);
+            if (bytes_of(*r.item).size() != bytes) {
+                loop().report(
+                    "weir: what rank " + std::to_string(from) +
+                    " has sent into a channel is no item of this rank's type: its size in bytes is " +
+                    std::to_string(bytes) + "; give the channel one item type on all ranks");
+                return;
+            }
             r.from = from;
             r.message = message;
             r.is_complete = false;

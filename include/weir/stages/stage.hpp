@@ -19,7 +19,7 @@
 #include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
-#include <type_traits>  // for std::is_class_v, std::remove_cvref_t
+#include <type_traits>  // for std::is_class_v, std::is_nothrow_destructible_v, std::remove_cvref_t
 #include <utility>      // for std::move
 
 namespace weir {
@@ -160,6 +160,9 @@ struct kept {
     using type = std::decay_t<Function>;
     static_assert(can_be_kept<Function>,
                   "weir: a stage copies an lvalue, and this one can't be copied; move it: std::move(it)");
+    static_assert(std::is_nothrow_destructible_v<std::decay_t<Function>>,
+                  "weir: a stage's function has a destructor that may throw, and nothing can catch that; "
+                  "declare the destructor without noexcept(false)");
 };
 template <class Function>
 using kept_t = typename kept<Function>::type;
