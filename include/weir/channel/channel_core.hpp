@@ -118,7 +118,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
 
     WEIR_ALWAYS_INLINE static void wake_all(wake_list<platform>& list) noexcept {
         while (!list.empty()) wake(*list.pop());
-        if (list.budget != nullptr) list.budget->has_room();
+        if (list.budget != nullptr) list.budget->wake_sources();
     }
 
     // Called under a whole_lock: `w`, the waiter of a coroutine of `ex`, joins the line. Registers the

@@ -125,7 +125,7 @@ namespace weir::detail {
 
 // The limit in bytes of a whole run, for the sum over all its queues. The queues add and remove under their
 // own locks. A source calls `is_spent` before it makes an item. If it has to wait, it calls `is_spent` again
-// under the lock of its wait queue. `has_room` takes that lock, too, so that no wake-up is lost.
+// under the lock of its wait queue. `wake_sources` takes that lock, too, so that no wake-up is lost.
 class byte_budget {
   public:
     explicit byte_budget(std::size_t most) noexcept : most_(most) {}
@@ -169,7 +169,7 @@ class byte_budget {
     }
 
     // Lets waiting sources continue. Called without the lock of a queue.
-    virtual void has_room() noexcept = 0;
+    virtual void wake_sources() noexcept = 0;
 
   protected:
     ~byte_budget() = default;
@@ -216,7 +216,7 @@ struct byte_gauge {
         ++num_items;
         if (budget != nullptr) budget->add(size, sources);
     }
-    // Returns the budget if it has room again: `has_room` is then to be called after unlocking.
+    // Returns the budget if it has room again: `wake_sources` is then to be called after unlocking.
     byte_budget* remove(std::size_t size) noexcept {
         bytes -= size;
         return budget != nullptr && budget->remove(size, sources) ? budget : nullptr;

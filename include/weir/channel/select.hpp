@@ -213,7 +213,7 @@ template <detail::select_case... Cases>
     static_assert(detail::num_of_kind<detail::select_kind::stop, Cases...> <= 1,
                   "weir: a select is stopped by one token at most; let a stop_callback on one of them ask "
                   "the source of the other");
-    if constexpr (detail::fit_together<Cases...>) {
+    if constexpr (detail::are_valid_cases<Cases...>) {
         return detail::select_operation<detail::select_case_t<Cases>...>(
             detail::select_case_t<Cases>(std::move(cases))...);
     } else {

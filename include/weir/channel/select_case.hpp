@@ -249,7 +249,7 @@ template <select_kind Kind, class... Cases>
 inline constexpr std::size_t num_of_kind =
     (std::size_t{0} + ... + (select_case_t<Cases>::kind == Kind ? 1 : 0));
 template <class... Cases>
-inline constexpr bool fit_together =
+inline constexpr bool are_valid_cases =
     num_of_kind<select_kind::operation, Cases...> != 0 && num_of_kind<select_kind::time, Cases...> <= 1 &&
     num_of_kind<select_kind::stop, Cases...> <= 1;
 

@@ -128,7 +128,7 @@ class wake_list {
     using waiter = basic_waiter<Platform>;
 
   public:
-    // The limit in bytes of a run, if it has room again: `has_room` is called after unlocking. Null: none.
+    // The limit in bytes of a run, if there is room again: `wake_sources` is called after unlocking. Or null.
     byte_budget* budget = nullptr;
 
     void push(waiter& w) noexcept {

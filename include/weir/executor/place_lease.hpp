@@ -39,8 +39,8 @@ class lease_policy {
     // consumer should ask for a place: no `back_off` lasts, and the steps since the last wait, at least
     // `min_steps`, took at most `longest_mean_step_` each on average.
     bool may_ask(std::int64_t now, std::uint64_t done) noexcept {
-        const std::int64_t passed = now - std::exchange(last_wait_, now);
-        const auto steps = static_cast<std::int64_t>(done - std::exchange(done_at_last_wait_, done));
+        const std::int64_t passed = now - std::exchange(last_check_, now);
+        const auto steps = static_cast<std::int64_t>(done - std::exchange(done_at_last_check_, done));
         return now >= not_before_ && steps >= min_steps && passed <= steps * longest_mean_step_;
     }
 
@@ -100,8 +100,8 @@ class lease_policy {
     const bool one_processor_;
     const std::int64_t longest_mean_step_;  // of all workers together; see may_ask()
     const std::int64_t longest_visit_;
-    std::int64_t last_wait_ = 0;
-    std::uint64_t done_at_last_wait_ = 0;
+    std::int64_t last_check_ = 0;
+    std::uint64_t done_at_last_check_ = 0;
     std::int64_t not_before_ = 0;
     std::int64_t back_off_ = first_back_off;
     // The current visit, or the time since the last one, is measured, from `began_` on.

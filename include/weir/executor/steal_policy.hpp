@@ -146,7 +146,7 @@ class basic_steal_policy {
             const bool suspected = std::exchange(suspected_, slow);
             const bool may_try = times == 0 || now >= rest_end_;
             credit_ = slow && (sure || suspected) && may_try ? most_credit : 0;
-            trial_end_ = never;
+            trial_began_ = never;
             if (times != 0) alone_ = may_try ? smaller(alone_, passed / times) : passed / times;
             fork_credit_ = slow && passed >= times * worth_moving ? most_fork_credit : 0;
             did_nothing_ = times == 0;
@@ -156,8 +156,8 @@ class basic_steal_policy {
 
     // A trial that took longer than `longest_trial` says nothing, as there may have been less to do.
     void evaluate_trial(std::int64_t now, std::uint64_t done) noexcept {
-        const std::int64_t passed = now - std::exchange(trial_end_, now);
-        const auto times = static_cast<std::int64_t>(done - std::exchange(judged_done_, done));
+        const std::int64_t passed = now - std::exchange(trial_began_, now);
+        const auto times = static_cast<std::int64_t>(done - std::exchange(done_before_trial_, done));
         if (passed < 0 || passed > longest_trial) return;  // negative: the first trial begins
         const bool pays = alone_ >= surely_worthwhile || passed <= alone_ * times;
         rest_ = pays ? 0 : smaller(2 * rest_ + first_rest, longest_rest);
@@ -190,8 +190,8 @@ class basic_steal_policy {
     // less if a later study measured less.
     std::int64_t alone_ = never;
     // The end of the last trial, and `all_done()` then; `never`: none since the last study.
-    std::int64_t trial_end_ = never;
-    std::uint64_t judged_done_ = 0;
+    std::int64_t trial_began_ = never;
+    std::uint64_t done_before_trial_ = 0;
     std::int64_t rest_ = 0;                   // the length of a rest after a trial that did not pay
     std::int64_t rest_end_ = -between_rests;  // when the last rest ends, or has ended
     unsigned fork_credit_ = 0;                // how many more forks may be stolen without a pause

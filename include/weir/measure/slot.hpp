@@ -60,7 +60,7 @@ class slot : public basic_state_meter<> {
 
     // The chain resumes: notes that the calling thread works for the stage until the chain suspends. Called
     // by `enter_thread`, and alone for policies without statistics. Costs one access to thread-local data.
-    void resumed() const noexcept { trampoline::is_work_of(stage_); }
+    void resumed() const noexcept { trampoline::set_work_here(stage_); }
 
     // Stores the thread that runs the chain, for `is_below`. Called by `resumed(now)`; and alone when the
     // chain resumes after the cancellation of a `delayed_action`, a wait that does not change the state of

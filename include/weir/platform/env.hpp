@@ -27,7 +27,7 @@ struct standard_platform;
 
 // The token that ends the waits of coroutines (see `coroutine_env::ends`), and the stage or run for which
 // they work. `stop`: the token. `work`: an address that identifies the stage or run, for
-// `trampoline::is_work_of`; null: none is known.
+// `trampoline::set_work_here`; null: none is known.
 struct end_token {
     const basic_stop_token<standard_platform>* stop;
     const void* work = nullptr;

@@ -56,7 +56,7 @@ struct budget_rule {
 class run_budget final : public byte_budget {
   public:
     explicit run_budget(std::size_t most) noexcept;
-    void has_room() noexcept override {
+    void wake_sources() noexcept override {
         sources_.update([](budget_rule&) {});
     }
     void end() noexcept {

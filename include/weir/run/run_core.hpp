@@ -129,8 +129,8 @@ class run_core final : public profiled_graph<Policy> {
         try {
             pipeline_stats all = this->stats();
             const pipeline_stats since = all - before;
-            trampoline::is_work_of(this);  // so that refuse_within_run() recognises a call by `call`
-            before = std::move(all);       // also if `call` throws, so that no time is reported twice
+            trampoline::set_work_here(this);  // so that refuse_within_run() recognises a call by `call`
+            before = std::move(all);          // also if `call` throws, so that no time is reported twice
             call(since, before);
             return true;
         } catch (...) {

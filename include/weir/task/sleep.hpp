@@ -162,7 +162,7 @@ class any_delayed_action : detached_task_owner {
             return begin(h, detail::env_of(h));
         }
         void await_resume() const noexcept {
-            measured_ != nullptr ? measured_->enter_thread() : trampoline::is_work_of(work_of(ends_));
+            measured_ != nullptr ? measured_->enter_thread() : trampoline::set_work_here(work_of(ends_));
         }
 
       private:

@@ -48,7 +48,7 @@ WEIR_NOINLINE inline void function_suspended(const coroutine_env& env, slot_stat
 // slot's own clock. 0: unknown. Without a slot: from now on the thread works for the stage or run
 // `env.ends->work`.
 WEIR_NOINLINE inline void function_resumed(const coroutine_env& env, std::int64_t ready = 0) noexcept {
-    if (env.measured == nullptr) return trampoline::is_work_of(work_of(env.ends));
+    if (env.measured == nullptr) return trampoline::set_work_here(work_of(env.ends));
     const std::int64_t now = clock_of(*env.measured);
     if (ready != 0 && ready < now) env.measured->enter(slot_state::runnable, ready);
     env.measured->resumed(now);

@@ -48,7 +48,7 @@ namespace {
 class limit final : public weir::detail::byte_budget {
   public:
     using byte_budget::byte_budget;
-    void has_room() noexcept override { ++told; }
+    void wake_sources() noexcept override { ++told; }
     int told = 0;
 };
 

@@ -141,7 +141,7 @@ namespace {
 class told final : public byte_budget {
   public:
     using byte_budget::byte_budget;
-    void has_room() noexcept override { ++times; }
+    void wake_sources() noexcept override { ++times; }
     std::atomic<int> times{0};
 };
 

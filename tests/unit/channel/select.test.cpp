@@ -47,16 +47,16 @@ using weir::sync_wait;
 using weir::task;
 using weir::virtual_time;
 using weir::when_all;
-using weir::detail::fit_together;
+using weir::detail::are_valid_cases;
 using weir::detail::select_kind;
 
 using a_get = decltype(on_get(std::declval<channel<int>&>()));
 using a_time = decltype(after(1ms));
 static_assert(weir::detail::num_of_kind<select_kind::operation, a_get, a_time, a_get> == 2);
-static_assert(fit_together<a_get, a_time, weir::stop_token>);
-static_assert(!fit_together<a_time, weir::stop_token>);
-static_assert(!fit_together<a_get, a_time, a_time>);
-static_assert(!fit_together<a_get, weir::stop_token, weir::stop_token>);
+static_assert(are_valid_cases<a_get, a_time, weir::stop_token>);
+static_assert(!are_valid_cases<a_time, weir::stop_token>);
+static_assert(!are_valid_cases<a_get, a_time, a_time>);
+static_assert(!are_valid_cases<a_get, weir::stop_token, weir::stop_token>);
 
 TEST_CASE("the time and the token of a select are those of its cases, else there are none") {
     using platform = weir::detail::standard_platform;

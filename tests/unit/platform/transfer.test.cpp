@@ -208,7 +208,7 @@ TEST_CASE("a thread knows for whom it works, until that suspends, and what lies 
     const auto inner = [&below](const int& mine, const int& outer) -> at_work {
         CHECK(below(outer));
         CHECK_FALSE(below(mine));
-        trampoline::is_work_of(&mine);
+        trampoline::set_work_here(&mine);
         CHECK(below(mine));
         co_await std::suspend_always();
         CHECK_FALSE(below(mine));  // nobody has said so again
@@ -216,7 +216,7 @@ TEST_CASE("a thread knows for whom it works, until that suspends, and what lies 
     const int one = 0, two = 0;
     const at_work in = inner(two, one);
     const auto outer = [&]() -> at_work {
-        trampoline::is_work_of(&one);
+        trampoline::set_work_here(&one);
         trampoline::run(in.it.handle);
         CHECK(below(one));
         CHECK_FALSE(below(two));
