@@ -85,8 +85,16 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         waiter* found = nullptr;
         {
             const whole_lock held(*this);
+            // Searched from both ends: slots mostly leave service in the order of their numbers, or backwards.
             found = getters_.front();
-            while (found != nullptr && found->measured != &getter) found = found->next;
+            for (waiter* back = getters_.back(); found != nullptr; found = found->next) {
+                if (found->measured == &getter) break;
+                if (back->measured == &getter) {
+                    found = back;
+                    break;
+                }
+                back = back->previous;
+            }
             if (found == nullptr) return;
             remove_waiter(*found, side::get, outcome::stopped, reading(nullptr));
         }

@@ -184,6 +184,35 @@ TEST_CASE("a slot that waits for an item is taken out at once, and loses none") 
     CHECK(run.stats().stages.at(1).times().wait_get == run.stats().channels.at(0).get_wait);
 }
 
+TEST_CASE(
+    "each slot that waits for an item is found, wherever it is in the line, and no other one is taken out") {
+    for (int first = 0; first < 7; ++first) {
+        virtual_time time;
+        const auto source = [n = 0]() mutable -> task<std::optional<int>> {
+            if (n >= 7) co_await weir::sleep_for(100ms);
+            if (n == 10) co_return std::nullopt;
+            co_return n++;
+        };
+        // The slots join the line in another order than that of their numbers.
+        const auto last_of = [first](int n) -> task<int> {
+            co_await weir::sleep_for((n * 3 + first) % 7 * 1ms);
+            co_return n;
+        };
+        auto run =
+            (weir::source(source) | weir::pipe(last_of, {.name = "work", .concurrency = 7}) | weir::sink(100))
+                .start(time);
+        time.run_until(time_point(50ms));
+        for (std::size_t n = 7; --n > 0;) {
+            run.set_concurrency("work", n);
+            time.run_until(time.now() + 1ms);
+            const auto slots = run.stats().stages.at(1).per_slot;
+            for (std::size_t k = 0; k < 7; ++k) CHECK((slots[k].off > duration(0)) == (k >= n));
+        }
+        CHECK(sorted(take_all(run)) == up_to(10));
+        check_sums(run.stats());
+    }
+}
+
 TEST_CASE("the number of slots can be changed at any instant, and each item passes once") {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
         virtual_time time(seed);
