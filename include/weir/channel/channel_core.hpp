@@ -85,7 +85,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         waiter* found = nullptr;
         {
             const whole_lock held(*this);
-            // Searched from both ends: slots mostly leave service in the order of their numbers, or backwards.
+            // Searched from both ends: slots mostly leave service in, or against, the order of numbers.
             found = getters_.front();
             for (waiter* back = getters_.back(); found != nullptr; found = found->next) {
                 if (found->measured == &getter) break;
