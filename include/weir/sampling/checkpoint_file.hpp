@@ -20,6 +20,18 @@
 
 namespace weir {
 
+namespace detail {
+
+// The system would cut the path off at the zero byte, and with it the `.new` of the second file.
+inline void refuse_zero_byte(const std::string& path) {
+    refuse_if(
+        path.find('\0') != std::string::npos,
+        "weir: the path of a checkpoint has a zero byte in it: was it made from a whole buffer? Give it "
+        "the text before the zero only");
+}
+
+}  // namespace detail
+
 /// Writes a checkpoint into a file, instead of its old content. If the process or the machine crashes during
 /// the call, the file has the old content or the whole new content; after the call, the new content. The
 /// bytes are those of `checkpoint::to_bytes`, which end with a checksum. The file keeps its permissions; its
@@ -28,14 +40,15 @@ namespace weir {
 ///
 ///     weir::save_checkpoint("training.weir", weir::checkpoint::merge(those_of_all_ranks));
 ///
-/// Errors: `std::system_error` with the path; `std::invalid_argument` if the path is empty; the errors of
-///         `to_bytes`. The old content stays.
+/// Errors: `std::system_error` with the path; `std::invalid_argument` if the path is empty or has a zero
+///         byte; the errors of `to_bytes`. The old content stays.
 /// Cost:   waits for the storage, for 1 to 100 ms; during the call, a second file exists beside it, with the
 ///         name of the file and `.new`; if several processes save into it at once, also `.new1`, and so on.
 ///         After a crash such a file remains, until the next call.
 inline void save_checkpoint(const std::string& path, const checkpoint& done) {
     detail::refuse_if(path.empty(),
                       "weir: save_checkpoint was given an empty path; give it the name of a file");
+    detail::refuse_zero_byte(path);
     const std::vector<std::byte> bytes = done.to_bytes();
     const auto* const text = reinterpret_cast<const char*>(bytes.data());
     detail::output_file::replace_durably(path, std::string_view(text, bytes.size()));
@@ -43,8 +56,10 @@ inline void save_checkpoint(const std::string& path, const checkpoint& done) {
 
 /// \returns the checkpoint in a file; nothing if there is no such file.
 /// Errors: `std::invalid_argument` with the path and what is wrong, if the file is cut short, was changed or
-///         is no checkpoint; `std::system_error` with the path if it can't be read.
+///         is no checkpoint, or if the path has a zero byte; `std::system_error` with the path if the file
+///         can't be read.
 [[nodiscard]] inline std::optional<checkpoint> load_checkpoint(const std::string& path) {
+    detail::refuse_zero_byte(path);
     // Each attempt reads from the begin: between two reads, another process may save a checkpoint.
     std::string text;
     for (std::size_t size = 4096; text.size() < size; size *= 2) {

@@ -246,6 +246,7 @@ class items_of<draws_of<Sampler>> {
 /// \param make   a function that returns a range, a generator or an async_generator. Called with the number
 ///               of the epoch, from 0, or without arguments. Or a container, of which each epoch gets a copy.
 /// \param count  the number of epochs; `weir::endless` by default.
+/// Ends:   after `count` epochs, also empty ones: a loop over items waits for ever if endless ones are empty.
 /// Errors: `std::invalid_argument` for a negative `count`. An exception from `make` or from its range ends
 ///         the stream and fails the run, as in any `source`.
 template <class Make>
