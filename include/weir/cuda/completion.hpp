@@ -13,7 +13,7 @@
 #include <weir/task/external_wait.hpp>
 
 #include <cstddef>   // for std::byte, std::size_t
-#include <cstdint>   // for std::uint32_t
+#include <cstdint>   // for std::int64_t, std::uint32_t
 #include <memory>    // for std::shared_ptr
 #include <mutex>     // for std::mutex, std::scoped_lock
 #include <new>       // for placement new

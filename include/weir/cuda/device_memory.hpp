@@ -122,8 +122,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
         }
     };
 
-    // Frees device memory when the capture of its stream has ended. If the record can't be allocated, or the
-    // context is gone, the device memory is leaked: nothing tells when the work on the memory ends.
+    // Frees device memory when the capture of its stream has ended. The memory is leaked if a `deferred_free`
+    // can't be allocated, or if the context is gone: nothing tells when the work on the memory ends.
     void defer_free(void* memory, std::size_t bytes, const stream& on,
                     const std::shared_ptr<pooled_event>& behind) noexcept;
 
@@ -163,7 +163,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     // freed piece of each stream is free.
     void subscribe();
 
-    // Wakes the waiter whose turn it is, which tries again.
+    // Wakes the waiter whose turn it is. The waiter then tries again to take memory.
     void tell() noexcept { static_cast<void>(news.try_put(0)); }
     void pass_turn() noexcept { static_cast<void>(turn.try_put(0)); }
 
@@ -229,9 +229,9 @@ class device_memory {
     // Waits for the copy to the device; if there was no copy, for all work queued on the memory's stream.
     awaited_work<recorded_work> filled() const;
 
-    // Makes later work of `to` wait for all work queued on the memory's stream. At the first hand-over of
-    // memory that a copy has filled, makes that work wait only for the copy. From then on the memory belongs
-    // to `to`. Does nothing without a device.
+    // Makes later work of `to` wait for all work queued on the memory's stream, or, at the first hand-over of
+    // memory that a copy has filled, only for the copy. From then on the memory belongs to `to`. Does nothing
+    // without a device.
     void hand_over(const stream& to);
 
   private:

@@ -258,7 +258,7 @@ inline void device_memory::hand_over(const stream& to) {
         if (copied_ && !was_handed_over_) {
             wait(to, *copied_);
         } else {
-            // `to` waits for the work that the previous stream has queued.
+            // The stream `to` waits, on the device, for all work queued on the previous stream.
             const pooled_event passed(of(), false);
             record(passed, stream_);
             wait(to, passed);

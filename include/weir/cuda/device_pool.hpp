@@ -168,8 +168,8 @@ class device_pool {
                                                                                      const stream& s) {
         return get<T>(shared_, detail::bytes_of<T>(n), s);
     }
-    /// The same as `acquire` above, until a stop is requested. \returns awaitable of an optional: none after
-    /// a stop.
+    /// The same as `acquire` above, but a stop request for `stop` ends the wait.
+    /// \returns awaitable of an optional: none after a stop.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<device_buffer<T>>> acquire(
         std::size_t n, const stream& s, stop_token stop) {

@@ -134,14 +134,14 @@ class pinned_pool {
     [[nodiscard("co_await this, or nothing is got")]] task<pinned_buffer<T>> acquire(std::size_t n) {
         return get<pinned_buffer<T>>(shared_, checked(detail::bytes_of<T>(n)), n);
     }
-    /// The same as `acquire` of `n` elements, until a stop is requested.
+    /// The same as `acquire` of `n` elements, but a stop request for `stop` ends the wait.
     /// \returns awaitable of an optional `pinned_buffer<T>`: none after a stop.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<pinned_buffer<T>>> acquire(
         std::size_t n, stop_token stop) {
         return get_unless<pinned_buffer<T>>(std::move(stop), shared_, checked(detail::bytes_of<T>(n)), n);
     }
-    /// The same as `acquire` of bytes, until a stop is requested.
+    /// The same as `acquire` of bytes, but a stop request for `stop` ends the wait.
     /// \returns awaitable of an optional lease: none after a stop.
     [[nodiscard("co_await this, or nothing is got")]] task<std::optional<lease>> acquire(std::size_t bytes,
                                                                                          stop_token stop) {

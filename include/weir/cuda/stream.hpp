@@ -267,15 +267,14 @@ struct copies_work {
 
 }  // namespace detail
 
-/// Copies `bytes` bytes from `from` to `to`, each of them on the host or the device, behind the work queued
-/// on the stream.
+/// Queues a copy of `bytes` bytes on the stream. `from` and `to` are memory of the host or of the device.
 ///
-/// \returns  awaitable of nothing: waits until the copy is done.
-/// Suspends: until the copy is done; not in a context without a device, which copies at once. If the host
-///           memory is page-locked, as that of a `pinned_pool`, the device copies alone, and at its full
-///           rate. For ordinary host memory, and from host to host, the runtime may block until the copy is
-///           done: a new thread makes such a call, so that no worker blocks.
-/// Resumes:  on the coroutine's executor; if a coroutine of another library has none: see `channel`.
+/// \returns  awaitable of nothing.
+/// Suspends: until the copy is done; not in a context without a device, which copies at once. The device
+///           copies page-locked host memory, as that of a `pinned_pool`, by itself and at its full rate. For
+///           ordinary host memory, and from host to host, the runtime may block until the copy is done: a
+///           new thread makes such a call, so that no worker blocks.
+/// Resumes:  on the coroutine's executor. For a coroutine of another library, see `channel`.
 /// Errors:   `weir::cuda::error`: then no copy is pending. `std::logic_error` if the context is gone.
 ///           `std::system_error` if a thread is needed, and can't be started.
 /// Stops:    see `stream::done`.
@@ -287,8 +286,9 @@ struct copies_work {
     return detail::awaited_work<detail::copy_work>(s.shared()->of(), {s.shared(), {to, from, bytes}});
 }
 
-/// The same as `copy` above, for many small copies, whose memory must not overlap. From toolkit and driver
-/// 12.8 on, one call of the runtime queues all; before, and on the default stream, each copy is a call.
+/// The same as `copy` above, for many small copies. The pieces of memory must not overlap. From toolkit and
+/// driver 12.8 on, one call of the runtime queues all copies. With older ones, and on the default stream,
+/// each copy is a call.
 /// Lifetime: the list of pieces, and the memory of each, until the copies are done.
 [[nodiscard("co_await this, or nothing is done")]] inline auto copy(const stream& s,
                                                                     std::span<const piece> pieces) {

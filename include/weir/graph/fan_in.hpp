@@ -45,9 +45,9 @@ struct merge_ticket {
 // which input may put its item. The mark of an epoch is put once, when each input has reached its mark or has
 // ended. Only then the inputs continue with the next epoch.
 //
-// Without a rule of the user, the orders `arrival` and `priority` have no turns. Other turns depend on the
-// items of the inputs, and not on when they arrive: an end or a mark that has come earlier counts only at the
-// next turn of its input.
+// The orders `arrival` and `priority` have no turns, unless the user gives a rule. In all other orders, the
+// turns depend on the items of the inputs, and not on the times at which these arrive: the end or the mark of
+// an input counts only when the input has its turn.
 class merge_rule {
   public:
     using ticket = merge_ticket;

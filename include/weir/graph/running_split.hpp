@@ -30,8 +30,9 @@
 
 namespace weir::detail {
 
-// A queue of records, one for each batch or mark. The dividing stage adds a record before it puts the parts
-// of the batch. The joining stage takes the record after the last part, so the queue has the record by then.
+// A queue of records: each tells how a batch was divided, or stands for a mark. The dividing stage adds the
+// record before it puts any part of the batch. The joining stage takes the record when it has all parts, so
+// the record is in the queue by then.
 template <class Provenance>
 class split_records {
   public:
@@ -134,7 +135,7 @@ struct divided_batch {
 
 // The dividing stage. In the branches, each batch is an epoch of its own, and no stage mixes items of two
 // epochs. So the results of one batch stay together. A mark that ends an epoch of the input becomes an epoch
-// of its own, too, without parts.
+// without parts.
 template <class Function, class C, class Policy>
 class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using Batch = carried_value_t<C>;
@@ -200,8 +201,8 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     bool is_last_result(const iteration& it) const noexcept {
         return it.next_part == 2 * branches_.queues.size();
     }
-    // A branch that has ended with its part of the batch, as by a `take`, needs no mark: the other branches
-    // get their parts. If a part is refused, no complete batch can follow.
+    // A branch has refused its part of the batch, or the mark behind the part: the stage ends. If the branch
+    // has refused only the mark, as after a `take`, the other branches get their parts first.
     bool continues_when_output_closed(iteration& it) noexcept {
         it.is_last = true;
         return it.next_part % 2 == 0;

@@ -32,16 +32,16 @@ WEIR_INLINE double share_of_time(duration part, duration all) noexcept {
 }
 WEIR_INLINE std::string percent_text(double share) { return units::whole_percent(share) + " %"; }
 
-// The share of each state in the time of a stage's slots; time in which a slot was off is not counted.
+// The shares of the time of a stage's slots in which the slots are busy or wait for a turn; without `off`.
 struct state_shares {
     explicit state_shares(const stage_stats& stage)
         : times(stage.times()), present(times.total() - times.off),
           joins(stage.kind == "merge" || stage.kind == "zip") {}
     double busy() const noexcept { return share_of_time(times.busy(), present); }
-    double in_order() const noexcept { return joins ? 0 : share_of_time(times.wait_turn, present); }
+    double waiting_for_order() const noexcept { return joins ? 0 : share_of_time(times.wait_turn, present); }
     slot_times times;
     duration present;
-    bool joins;  // its slots wait for the turn of their inputs, and hold no result back
+    bool joins;  // the stage joins queues: its slots wait for the turn of an input, and hold no result back
 };
 
 WEIR_INLINE std::string state_text(const slot_times& times) {
@@ -53,7 +53,7 @@ WEIR_INLINE std::string state_text(const slot_times& times) {
 }
 
 // Whether limit_by_states() looks at the stage: it has statistics of its slots, and is no sink.
-WEIR_INLINE bool calls_function(const stage_stats& stage) {
+WEIR_INLINE bool is_judged(const stage_stats& stage) {
     return !stage.per_slot.empty() && stage.kind != "sink";
 }
 
@@ -201,14 +201,14 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
     std::uint64_t num_tasks = 0;
     duration runnable{}, run{};
     for (const stage_stats& each : stats.stages) {
-        if (!calls_function(each)) continue;
+        if (!is_judged(each)) continue;
         const state_shares shares(each);
         num_tasks = larger(num_tasks, each.num_tasks);
         runnable += shares.times.runnable;
         run += shares.times.run;
         most_runnable = larger(most_runnable, share_of_time(shares.times.runnable, shares.present));
-        if (shares.in_order() > most_order) {
-            most_order = shares.in_order();
+        if (shares.waiting_for_order() > most_order) {
+            most_order = shares.waiting_for_order();
             ordered = &each;
         }
         const bool is_busier = busiest == nullptr || shares.busy() > most;

@@ -37,9 +37,9 @@ struct recorded_stage {
     /// over all invocations.
     bool is_even = false;
 
-    /// For `stage_role::aggregate`, if batches differ in size: a sample of their numbers of items, in random
-    /// order. Their average is `stage_settings::batch_size`; a prediction with another `batch_size` scales
-    /// the sample.
+    /// For `stage_role::aggregate`, if batches differ in size: a sample of the batch sizes, in random order.
+    /// The average of the sample is `stage_settings::batch_size`. A prediction with another `batch_size`
+    /// multiplies each size by the ratio of the two.
     std::vector<std::uint32_t> batch_sizes = {};
 
     /// The time that each invocation takes beyond its recorded times: see `calibrated`. Not multiplied by

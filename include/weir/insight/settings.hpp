@@ -62,11 +62,11 @@ struct pipeline_settings {
     /// The number of items that the source makes; none if it is unknown, or if the source does not end.
     std::optional<std::uint64_t> num_items = std::nullopt;
 
-    /// \returns the stage with this name, to be changed.
+    /// \returns the settings of the stage with this name.
     /// Errors: `std::invalid_argument` if no stage, or more than one, has the name; the message lists all
-    ///         names. Lifetime: as the element of `stages`.
+    ///         names. Lifetime: that of the element of `stages`.
     [[nodiscard]] stage_settings& stage(std::string_view name);
-    /// The same as `stage` above, to be read.
+    /// The same as `stage` above, for constant settings.
     [[nodiscard]] const stage_settings& stage(std::string_view name) const;
 
     [[nodiscard]] friend bool operator==(const pipeline_settings&, const pipeline_settings&) = default;

@@ -112,7 +112,7 @@ what_if_result effects_of(const std::vector<setting_change>& changes, const reco
                           const what_if_options& options);
 
 // The number of elements in one item at the consumer: the product of the batch sizes of the aggregates. Each
-// disaggregate removes one factor: that of the nearest aggregate before the disaggregate that still counts.
+// disaggregate removes the factor of the nearest aggregate before it that has no disaggregate yet.
 double elements_per_item(const pipeline_settings& settings);
 
 }  // namespace detail

@@ -116,7 +116,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
   public:
     using value_type = T;
 
-    /// Collective: all ranks of the communicator make the channel, in the same order. Blocks until they have.
+    /// Collective: all ranks make their channels in the same order. Blocks until all have made this channel.
     /// \param clock  the executor whose clock the statistics use; outlives the channel.
     /// Errors: `std::invalid_argument`, on all ranks, if no rank puts, none gets, or a capacity is 0 or above
     ///         2^32-1.
@@ -142,22 +142,22 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         this->wait_for_all();
     }
 
-    /// As `weir::channel::put`. \returns awaitable of `bool`: false = this rank has closed, no consumer is
-    /// left, or the wait was stopped; the item stays with the caller then. Resumes: as `weir::channel`.
+    /// As `weir::channel::put`. \returns awaitable of `bool`: false if this rank has closed, no consumer is
+    /// left, or the wait was stopped; then the caller keeps the item. Resumes: as `weir::channel`.
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item) {
         return begin_put(item, weir::detail::no_stop());
     }
-    /// The same, until a stop is requested. Resumes: as `weir::channel`.
+    /// The same as `put` above, but a stop request for `stop` ends the wait. Resumes: as `weir::channel`.
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item, stop_token stop) {
         return begin_put(item, std::move(stop));
     }
     /// As `weir::channel::get`. \returns awaitable of `std::optional<T>`: empty when all producers have
-    /// closed, and all that came here is got; or if this rank has cancelled, or the wait was stopped.
+    /// closed and this rank has got all items; or if this rank has cancelled, or the wait was stopped.
     /// Resumes: as `weir::channel`.
     [[nodiscard("co_await this, or nothing is got")]] auto get() {
         return getting<weir::detail::get_operation<inbox>>(*this);
     }
-    /// The same, until a stop is requested. Resumes: as `weir::channel`.
+    /// The same as `get` above, but a stop request for `stop` ends the wait. Resumes: as `weir::channel`.
     [[nodiscard("co_await this, or nothing is got")]] auto get(stop_token stop) {
         return getting<weir::detail::get_operation<inbox, stop_token>>(*this, nullptr, std::move(stop));
     }

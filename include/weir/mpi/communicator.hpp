@@ -135,7 +135,7 @@ class communicator {
     [[nodiscard]] MPI_Comm handle() const { return owned().comm; }
     [[nodiscard]] explicit operator bool() const noexcept { return comm_ != nullptr; }  ///< has ranks
 
-    /// Any operation that MPI begins with a request, as `MPI_Ialltoall`.
+    /// Any operation that MPI begins with a request, such as `MPI_Ialltoall`.
     /// \param name   that of the function, for errors; a literal.
     /// \param start  `int(MPI_Comm, MPI_Request*)`: begins the operation, and returns MPI's code. Called at
     ///               most once, on a thread that may call MPI. Must not throw, block, or use weir::mpi.
@@ -150,7 +150,7 @@ class communicator {
             detail::no_result{});
     }
 
-    /// The same for a request that was begun already, and is not persistent. Not with MPI_THREAD_FUNNELED.
+    /// Waits for a request that was begun already, and is not persistent. Not with MPI_THREAD_FUNNELED.
     [[nodiscard("co_await this, or nothing is done")]] auto done(MPI_Request pending) const {
         return request("MPI_Test", [pending](MPI_Comm, MPI_Request* r) noexcept {
             *r = pending;
@@ -159,7 +159,8 @@ class communicator {
     }
 
     /// Sends elements to a rank. \returns awaitable of void: the memory may be used again.
-    /// Errors: `std::invalid_argument`: no such rank, tag below 0; `std::length_error`: 2^31 numbers or bytes
+    /// Errors: `std::invalid_argument` without such a rank, or for a negative tag; `std::length_error` for
+    ///         2^31 numbers or more, or 2^31 bytes or more of other elements.
     template <class T, std::size_t N>
     [[nodiscard("co_await this, or nothing is done")]] auto send(std::span<T, N> what, int to,
                                                                  int tag = 0) const {
@@ -191,13 +192,14 @@ class communicator {
         return receive(std::span<T>(into), from, tag, std::move(stop), maybe_found<T>);
     }
 
-    /// Waits for a message, and leaves it where it is.
+    /// Waits for a message, and does not receive it.
     /// \returns awaitable of `received`. Another receive may take the message first.
     [[nodiscard("co_await this, or nothing is done")]] auto probe(int from = any_rank,
                                                                   int tag = any_tag) const {
         return look(from, tag, {}, found<std::byte>);
     }
-    /// The same until `stop` is requested. \returns awaitable of an optional: empty if the wait was stopped.
+    /// The same as `probe` above, but a stop request for `stop` ends the wait.
+    /// \returns awaitable of an optional: empty if the wait was stopped.
     [[nodiscard("co_await this, or nothing is done")]] auto probe(int from, int tag, stop_token stop) const {
         return look(from, tag, std::move(stop), maybe_found<std::byte>);
     }

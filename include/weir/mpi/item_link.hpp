@@ -61,8 +61,8 @@ class parcels {
     std::vector<Parcel*> free_;
 };
 
-// A link for items of type S. An item waits in the channel `out` until the receiver gives credit, and after
-// its arrival in the channel `in`.
+// A link for items of type S. An item to be sent waits in the channel `out` until the receiver gives credit.
+// An item that has arrived waits in the channel `in` until a consumer gets the item.
 template <class S>
 class item_link : public link {
   public:

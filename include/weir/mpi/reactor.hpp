@@ -68,15 +68,15 @@ class reactor final : public weir::detail::polled_source {
     // Called before any operation. `only_here`: no thread but the caller may call MPI.
     void set_thread(bool only_here) noexcept { only_ = only_here ? platform::this_thread() : thread_id{}; }
 
-    // Begins the operation. If another thread holds the lock, or alone may call MPI, that thread begins the
-    // operation. `poller`: the executor of the coroutine that waits for the operation. Idle threads of this
+    // Begins the operation; or leaves that to the thread that holds the lock, or to the only thread that may
+    // call MPI. `poller`: the executor of the coroutine that waits for the operation. Idle threads of this
     // executor poll for the end, if they may call MPI. Null: the reactor's thread polls.
     void submit(operation& o, executor* poller = nullptr) noexcept {
         push(o);
         tell(poller);
         serve(false);
     }
-    // As submit(), for an operation that is over when it has begun: no thread has to poll for the end.
+    // The same as submit(), for an operation that ends when it begins: no thread has to poll for the end.
     void call(operation& o) noexcept {
         push(o);
         if (only_ != thread_id{}) tell(nullptr);

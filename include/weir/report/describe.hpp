@@ -71,14 +71,14 @@ inline bool are_one_type(const std::type_info* a, const std::type_info* b) noexc
 //       }
 //
 //   `To` is `description_builder`; as a template parameter, so that a stage's header need not include this
-//   one. The function returns the stages from which the next stage takes. A stage without an input queue has
+//   one. The function returns the stages from which the next stage takes. Without an input queue, it is
 //
 //       template <class To>             // its parts have sources: all += to.branch("a", part_a)
 //       typename To::ends describe(To& to) const;
 class description_builder {
   public:
-    // The stages from whose output queues the next stage takes; none if the next stage is a source. A
-    // function that adds stages returns the `ends` from which the stage behind them takes.
+    // The stages from whose output queues the next stage takes; none if the next stage is a source. Each
+    // function that adds stages returns the `ends` of the added stages.
     class ends {
       public:
         ends& operator+=(ends other) {

@@ -63,13 +63,13 @@ class html_page {
     }
 
   private:
-    // Appends the begin of a section, and its heading.
+    // Appends the opening tag of a section, and its heading.
     static void begin(std::string& out, const char* id, const char* title) {
         fill_in(out, R"(<section aria-labelledby="{}"><h2 id="{}">{}</h2>
 )",
                 id, id, title);
     }
-    // The name of the run, for headings.
+    // The name of the run, or a general title if the run has no name.
     [[nodiscard]] std::string name() const {
         return run_.name.empty() ? "A run of a pipeline" : shortened(run_.name, long_text);
     }

@@ -116,8 +116,8 @@ WEIR_INLINE plot_axis plot_axis::logarithmic(figure_kind kind, double least, dou
     axis.least_ = std::pow(10.0, first) / axis.unit_.scale;
     axis.greatest_ = std::pow(10.0, last) / axis.unit_.scale;
     if (zero) axis.ticks_.push_back({0, "0"});
-    const double every = std::ceil((last - first) / 6);
-    for (double decade = first; decade <= last; decade += every) {
+    const double decades_per_tick = std::ceil((last - first) / 6);
+    for (double decade = first; decade <= last; decade += decades_per_tick) {
         const double value = std::pow(10.0, decade);
         axis.ticks_.push_back({axis.place(value / axis.unit_.scale), text_of(kind, value)});
     }
@@ -220,8 +220,9 @@ inline void append_line(std::string& out, const plot& p, const plot_line& line) 
     const double alone = (static_cast<double>(line.style) + 0.5) / static_cast<double>(num_line_styles);
     // Each line has a few marks, at other points than the other lines, so that lines on top of each other
     // are seen.
-    const std::size_t every = (std::max<std::size_t>)(line.values.size() / 5, 1);
-    for (std::size_t i = every * line.style / num_line_styles; named && i < line.values.size(); i += every) {
+    const std::size_t points_per_mark = (std::max<std::size_t>)(line.values.size() / 5, 1);
+    for (std::size_t i = points_per_mark * line.style / num_line_styles; named && i < line.values.size();
+         i += points_per_mark) {
         if (!is_figure(line.values[i])) continue;
         fill_in(out, R"(<use href="#mark{}" x="{}" y="{}"/>)", line.style,
                 only ? plot::x_of(alone) : p.x_at(i), p.y_at(line.values[i]));

@@ -69,8 +69,8 @@ class json_reader {
     // How deep arrays and objects may be nested: each level takes stack. RFC 8259 allows a limit (section 9).
     static constexpr int max_depth = 64;
 
-    // All functions begin at the byte `at_`. `consume` moves behind the given text, and returns false if
-    // another text is there.
+    // The functions below read the text from the byte `at_` on. `consume` advances `at_` behind the argument;
+    // it returns false, and consumes nothing, if the text does not continue with the argument.
     [[noreturn]] void fail(const char* what) const {
         throw std::runtime_error("weir: this is no JSON: at byte " + std::to_string(at_) + " " + what);
     }

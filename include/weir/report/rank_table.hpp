@@ -27,7 +27,7 @@ struct straggler {
     double lost = 0;    ///< the share of the time of the rank's slots that the extra time takes, 0 to 1
 };
 
-/// \returns `rank 2: decode at work 1.9 times the median`.
+/// \returns a line of text, such as `rank 2: decode at work 1.9 times the median`.
 [[nodiscard]] std::string line_text(const straggler& s);
 
 /// \returns the stragglers of a lap (a part of a run) or a whole run, those that lose most first; at most one
@@ -42,9 +42,9 @@ struct straggler {
 /// Cost: O(stages x (ranks x log ranks + buckets of a histogram)).
 [[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
 
-/// Finds stragglers in the laps of a run. In a single lap, a rank can be slow by chance. A straggler is slow
-/// by the factor of `stragglers` in at least three of the last five laps, and a straggler by all rules of
-/// `stragglers` in these five laps together.
+/// Finds stragglers in the laps of a run. In a single lap, a rank can be slow by chance. The watch returns a
+/// straggler if `stragglers` returns it for the last five laps together, and if its time is at least 1.25
+/// times the median in at least three of these laps.
 ///
 ///     for (const weir::straggler& s : watch.add(layout.unpack(sum))) std::cerr << line_text(s) << '\n';
 ///

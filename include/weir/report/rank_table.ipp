@@ -262,7 +262,8 @@ WEIR_INLINE std::string table_text(const rank_stats& stats) {
     std::string text = std::to_string(stats.ranks.size()) + (stats.ranks.size() == 1 ? " rank" : " ranks");
     text += ", " + units::time(stats.all.elapsed) + " elapsed";
     const std::string differences = differences_text(stats);
-    // If ranks have different pipelines, an item may pass several ranks, and would count several times.
+    // If the pipelines of the ranks differ, several ranks may count the same item, and the sum of the ranks'
+    // rates would be too high.
     if (differences.empty()) text += "; " + detail::first_item_text(stats.all);
     text += '\n';
     detail::append_tables(text, stats.all);

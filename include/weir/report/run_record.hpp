@@ -184,8 +184,8 @@ void add_members(T& sum, const T& more, Members T::*... members) {
     (add_up(sum.*members, more.*members), ...);
 }
 
-// Joins samples of invocations of two laps into `later`, which gets none if a lap has none. `elapsed`: the
-// length of the earlier lap.
+// Joins the samples of invocations of two laps into `later`; empties `later` if either lap has no sample.
+// `elapsed`: the length of the earlier lap, which is added to the instants of the later sample.
 void join_samples(const std::optional<task_samples>& earlier, std::optional<task_samples>& later,
                   duration elapsed);
 

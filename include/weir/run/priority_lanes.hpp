@@ -101,7 +101,8 @@ class priority_lanes final : detail::detached_task_owner {
         const bool yields_;
     };
 
-    // Resumes the first coroutine of the highest priority. Returns false if none waits.
+    // Resumes the oldest coroutine of the lane with the highest priority, of all lanes that are not empty.
+    // Returns false if all lanes are empty.
     bool run_first();
 
     // Adds a coroutine to a lane, and wakes a pump if one rests. A pump looks at the lanes under the lock

@@ -79,8 +79,8 @@ class running_stage : public worker_set<Policy> {
         return me.last_reading;
     }
 
-    // The worker did other work than tasks since the last reading of the clock. So until the next reading,
-    // the current time can't be estimated from the number of tasks (see `stopwatch::can_estimate`).
+    // The worker has done other work than tasks since the last reading of the clock. So until the next
+    // reading, the current time can't be estimated from the number of tasks (see `stopwatch::can_estimate`).
     void record_other_work([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) me.meter.record_other_work();
     }
@@ -137,9 +137,9 @@ class running_stage : public worker_set<Policy> {
     template <class... Channels>
     void leave(slot& me, Channels&... outputs) noexcept {
         const bool last = worker_set<Policy>::leave(me);
-        const bool busy = last && num_begun_hooks_ > 0;
-        if (busy) call_end_hooks();
-        this->go_off(me, busy);
+        const bool calls_hooks = last && num_begun_hooks_ > 0;
+        if (calls_hooks) call_end_hooks();
+        this->go_off(me, calls_hooks);
         run_.worker_left();  // before a consumer can see the end
         if (last) (outputs.close(), ...);
         // The last access to the slot. release; pairs with worker_set::inspect(): a caller that sees all

@@ -9,13 +9,13 @@
 #include <weir/stages/stage.hpp>
 #include <weir/stages/transform.hpp>
 
-#include <concepts>         // for std::same_as
+#include <concepts>         // for std::convertible_to, std::same_as
 #include <cstddef>          // for std::size_t
-#include <cstdint>          // for std::uint64_t
+#include <cstdint>          // for SIZE_MAX, std::uint64_t, UINT64_MAX
 #include <optional>         // for std::optional
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
-#include <type_traits>      // for std::is_constructible_v, std::is_convertible, std::is_same_v
+#include <type_traits>      // for std::is_constructible_v, std::is_same_v, std::is_signed_v
 #include <utility>          // for std::forward, std::move
 #include <vector>           // for std::vector
 
@@ -27,8 +27,8 @@ struct aggregate_options {
     /// True: a batch that is not full at the end of the stream, or of an epoch (pass over the data), is
     /// dropped. False: the stage gives the smaller batch.
     bool drop_last = false;
-    /// How long a batch may wait for more items after its first item, by the clock of the run. Then the stage
-    /// gives the batch as it is, also with `drop_last`. 0: no limit.
+    /// How long a batch may wait for more items after its first item, by the clock of the run. After that
+    /// time the stage gives the batch, although it is not full, whatever `drop_last` is. 0: no limit.
     duration max_delay = duration(0);
     /// The capacity of the queue behind the stage, in batches; at least 1.
     std::size_t capacity = 2;

@@ -136,11 +136,11 @@ class batch_in_block final : public open_batch {
     std::vector<Provenance> provenances_;
 };
 
-// The part of a worker's state for one item that has the second argument of the function, the place of the
-// item: `function_stage::call` passes `*more`.
+// The part of the state of an iteration (one item) that has the second argument of the function: the place
+// of the item. `function_stage::call` passes this argument.
 template <class T>
 struct with_place {
-    std::span<T>* more;
+    std::span<T>* second_argument;
 };
 template <class Function, class T>
 struct the_writer {

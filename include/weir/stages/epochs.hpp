@@ -21,7 +21,7 @@
 #include <memory>       // for std::make_shared
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::decay_t
-#include <utility>      // for std::declval, std::move
+#include <utility>      // for std::declval, std::exchange, std::forward, std::move
 
 namespace weir {
 

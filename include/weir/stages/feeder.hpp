@@ -125,6 +125,7 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     }
     using task_intake::await_suspend;
     WEIR_ALWAYS_INLINE bool await_resume() noexcept { return took_at_once_ || task_intake::await_resume(); }
+    // Whether the take got no item because the slot goes out of service, as the concurrency was reduced.
     bool was_recalled() const noexcept { return recalled_; }
     C* item() noexcept { return is_added_ ? own_.address() : from_queue.item(); }
     std::uint64_t number() const noexcept { return number_; }
@@ -216,7 +217,7 @@ class running_traversal : public Base {
 
     void take(input& next, slot& me, iteration& it) noexcept {
         if (next.has_mark) all_.update([&next](traversal_rule& rule) { rule.mark_has_left(next); });
-        it.more = &next;
+        it.second_argument = &next;
         const bool at_once = next.is_present && !is_recalled_or_ending(me) &&
                              !detail::needs_suspend<Policy>(false, next.num_taken, &me);
         next.prepare(all_, at_once, [&] { return fetch(next, me); }, it.error);
@@ -225,10 +226,10 @@ class running_traversal : public Base {
     bool tolerates_failure(const iteration& it) const noexcept { return it.item != nullptr; }
     void on_item(iteration& it) noexcept {
         Base::on_item(it);
-        static_cast<input&>(*it.more).begin_call(it.item_provenance);
+        static_cast<input&>(*it.second_argument).begin_call(it.item_provenance);
     }
     void end_task(iteration& it) noexcept {
-        static_cast<input&>(*it.more).end_call();
+        static_cast<input&>(*it.second_argument).end_call();
         Base::end_task(it);
     }
     void close_input(slot& me) noexcept {

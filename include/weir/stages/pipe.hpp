@@ -45,7 +45,8 @@ class running_pipe : public ordered_function<Given, call_signature<Call, C>, C, 
 
   public:
     using iteration = typename base::template iteration_with<
-        one_result<C, typename signature::value, typename signature::more>, typename base::resources>;
+        one_result<C, typename signature::value, typename signature::argument_state>,
+        typename base::resources>;
 
     template <class G>
     running_pipe(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,
@@ -86,7 +87,7 @@ class running_pipe : public ordered_function<Given, call_signature<Call, C>, C, 
 };
 
 template <class C, class Kept>
-struct many_results : one_result<C, typename Kept::value, typename Kept::more> {
+struct many_results : one_result<C, typename Kept::value, typename Kept::argument_state> {
     std::optional<typename Kept::types::result> values;
     bool is_first = true;
 };

@@ -188,7 +188,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
             places_.update([&](place_rule& rule) { rule.stop_fetching(it.asked); }, it.context->slot);
         if (it.asked.batch == nullptr) return;
         it.place_of_item = static_cast<batch*>(it.asked.batch)->place(it.asked.place);
-        it.more = &it.place_of_item;
+        it.second_argument = &it.place_of_item;
     }
     bool fetch_at_once(iteration& it) {
         auto block = pool_.template try_acquire<T>(form_.places * form_.elements);

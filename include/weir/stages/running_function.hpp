@@ -98,7 +98,7 @@ using kept_function_t =
 // `D`: the element types of the queues before and behind the stage.
 template <class Call, class C>
 struct call_signature {
-    using more = typename Call::more;
+    using argument_state = typename Call::argument_state;
     static constexpr bool gives_many = Call::traits::gives_many;
     using types = pipe_types<typename Call::traits>;
     using value = typename types::value;

@@ -113,7 +113,7 @@ class running_for_each
   public:
     using resources = with_success_count<typename base::resources>;
     using iteration =
-        typename base::template iteration_with<for_each_state<C, typename Call::more>, resources>;
+        typename base::template iteration_with<for_each_state<C, typename Call::argument_state>, resources>;
 
     template <class G>
     running_for_each(run_context& run, const stage_options& options, G&& f, channel<C, Policy>& in,

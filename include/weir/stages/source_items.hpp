@@ -26,7 +26,7 @@ namespace weir::detail {
 // Gets the items from the argument of `source`, of type `S`. Each call of `next` returns an optional item,
 // empty at the end. `item`: the item type; `waits`: whether `next` returns an awaitable of the optional, and
 // takes the environment of the awaiting coroutine; `is_shared`: declared if code outside of the run puts the
-// items.
+// items. If `end` is declared, the stage calls it when the source ends, for whatever reason.
 template <class S>
 class items_of;
 

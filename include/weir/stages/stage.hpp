@@ -111,7 +111,7 @@ kept_options stage_options_of(const Options& from, std::string_view kind) {
 template <class S>
 concept stage_description = std::derived_from<std::remove_cvref_t<S>, stage_base>;
 
-// Stands for a stage that a static assertion refused, so that no further messages follow.
+// Stands for a stage that a static assertion has refused, so that the compiler gives no further errors.
 struct no_stage {
     explicit no_stage(const auto&...) noexcept {}
 };

@@ -199,7 +199,8 @@ template <class Given, class C>
 struct function_call {
     using traits =
         typename the_function<typename function_of<Given>::type>::template is_given<carried_value_t<C>>;
-    using more = nothing;  // the state of an iteration for more arguments than the item: see `traversal_call`
+    // The part of an iteration's state that has the second argument of the function: see `traversal_call`.
+    using argument_state = nothing;
 };
 
 // The base of the stage kinds that call a function with each item. `Given`: the function, or a factory that
@@ -255,8 +256,8 @@ class function_stage : public stage_kind<C, D, Policy> {
         auto& item = base::item_traits::value_of(*it.item);
         const invocation* call = nullptr;
         if constexpr (Types::takes_call) call = &it.context->guard->call();
-        if constexpr (requires { it.more; }) {
-            return detail::call(function(it), std::move(item), call, *it.more);
+        if constexpr (requires { it.second_argument; }) {
+            return detail::call(function(it), std::move(item), call, *it.second_argument);
         } else {
             return detail::call(function(it), std::move(item), call);
         }

@@ -97,7 +97,7 @@ class stage_list {
 
     template <class Self, class Policy, class C>
     static channel<C, Policy>& attach(Self&& self, detail::run_core<Policy>& run, channel<C, Policy>& in) {
-        constexpr bool known = each_of<Policies>::template has<Policy>;
+        constexpr bool known = interfaces_for<Policies>::template has<Policy>;
         static_assert(known,
                       "weir: a stage_list runs with the policies that it was made for: "
                       "stage_list<T, weir::policies<...>>, if not with those that the library has");
@@ -129,35 +129,35 @@ class stage_list {
       protected:
         ~attachable() = default;
     };
-    // The interface of a type-erased stage, for all policies and item types. Each of `Interfaces` is an
-    // `attachable`.
+    // The interface of a type-erased stage. `Interfaces`: an `attachable` for each policy and item type.
     template <class... Interfaces>
-    class all_of : public Interfaces... {
+    class stage_interface : public Interfaces... {
       public:
         using Interfaces::attach...;
-        virtual ~all_of() = default;
-        virtual std::unique_ptr<all_of> copy() const = 0;
+        virtual ~stage_interface() = default;
+        virtual std::unique_ptr<stage_interface> copy() const = 0;
         // Calls `function` with the options of the stage, and of the stages inside of it.
         virtual void each_options(const std::function<void(detail::kept_options&)>& function) = 0;
     };
 
-    // Implements each interface: calls `attach` of the member `stage` of the derived class `Whole`.
-    template <class Whole, class Any, class... Interfaces>
-    class attached_by : public Any {};
-    template <class Whole, class Any, class First, class... Rest>
-    class attached_by<Whole, Any, First, Rest...> : public attached_by<Whole, Any, Rest...> {
+    // Implements each interface: calls `attach` of the member `stage` of the derived class `Holder`.
+    template <class Holder, class Interface, class... Interfaces>
+    class attach_overrides : public Interface {};
+    template <class Holder, class Interface, class First, class... Rest>
+    class attach_overrides<Holder, Interface, First, Rest...>
+        : public attach_overrides<Holder, Interface, Rest...> {
       public:
-        using attached_by<Whole, Any, Rest...>::attach;
+        using attach_overrides<Holder, Interface, Rest...>::attach;
         typename First::queue& attach(typename First::run& to, typename First::queue& in) const override {
-            const auto& stage = static_cast<const Whole&>(*this).stage;
+            const auto& stage = static_cast<const Holder&>(*this).stage;
             return std::remove_cvref_t<decltype(stage)>::attach(stage, to, in);
         }
     };
     template <class... Interfaces>
-    struct held_for {
-        using any = all_of<Interfaces...>;
+    struct holders_of {
+        using any = stage_interface<Interfaces...>;
         template <class S>
-        struct holder final : attached_by<holder<S>, any, Interfaces...> {
+        struct holder final : attach_overrides<holder<S>, any, Interfaces...> {
             explicit holder(S s) : stage(std::move(s)) {}
             std::unique_ptr<any> copy() const override { return std::unique_ptr<any>(new holder(stage)); }
             void each_options(const std::function<void(detail::kept_options&)>& function) override {
@@ -166,19 +166,19 @@ class stage_list {
             S stage;
         };
     };
-    // The interfaces for a list of policies: for each policy one without epochs, and one with epochs.
+    // The `attachable`s for a list of policies: for each policy one without epochs, and one with epochs.
     template <class>
-    struct each_of;
+    struct interfaces_for;
     template <class... Each>
-    struct each_of<policies<Each...>> {
-        using type = held_for<attachable<T, Each>..., attachable<detail::epoch_item<T>, Each>...>;
+    struct interfaces_for<policies<Each...>> {
+        using type = holders_of<attachable<T, Each>..., attachable<detail::epoch_item<T>, Each>...>;
         template <class Policy>
         static constexpr bool has = (std::same_as<Policy, Each> || ...);
     };
-    using held = typename each_of<Policies>::type;
-    using any_stage = typename held::any;
+    using holders = typename interfaces_for<Policies>::type;
+    using any_stage = typename holders::any;
     template <class S>
-    using holder = typename held::template holder<S>;
+    using holder = typename holders::template holder<S>;
 
     std::vector<std::unique_ptr<any_stage>> stages_;
 };

@@ -157,7 +157,8 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     void timer_cancelled([[maybe_unused]] iteration& it) noexcept {
         if constexpr (has_max_delay<Op>) it.context->resources.finish_cancel(it.context->slot);
     }
-    // False: there is no memory for a timer, which ends the stage.
+    // Starts the timer if the operation holds items. Returns false if no memory is free for the timer: then
+    // the stage has failed.
     bool start_timer([[maybe_unused]] iteration& it) noexcept {
         if constexpr (has_max_delay<Op>) {
             auto& timer = it.context->resources;

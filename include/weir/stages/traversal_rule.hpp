@@ -107,10 +107,10 @@ class traversal_rule {
         num_wakeups_ = s.pending.empty() ? num_wakeups_ : num_waiting_;
         end_if_done();
     }
-    // The worker of the slot has ended, and so has the stage.
+    // The worker of a slot has ended: the stage ends. Null: the slot has never begun.
     void end(traversal_slot* s) noexcept {
         has_ended_ = true;
-        if (s == nullptr) return;  // the slot never began
+        if (s == nullptr) return;
         remove(*s);
         if (!std::exchange(s->is_listed, false)) return;
         s->previous->next = s->next;
@@ -158,8 +158,8 @@ class traversal_rule {
         leader_ = nullptr;
     }
 
-    // An item was added to the deque of slot `to`, or to the shared deque, while slots were idle. Lets one of
-    // these slots continue, which then takes the item.
+    // An item was added to the deque of slot `to`, or to the shared deque, while slots were idle. Lets one
+    // idle slot continue, to take the item.
     void wake_one(traversal_slot& to) noexcept {
         if (to.is_listed) any_ = &to;
         if (num_wakeups_ < num_waiting_) {
@@ -170,8 +170,8 @@ class traversal_rule {
     }
 
     // Takes the oldest item of another slot for slot `me`. Returns false if all deques are empty. Begins with
-    // the slot from which an item was taken last, or with the slot that took the last item of that deque:
-    // these often have an item.
+    // a slot that often has an item: the slot from which an item was taken last, the slot that took the last
+    // item of that deque, or the slot of the latest `wake_one`.
     bool take_from_others(traversal_slot& me, void* into, item_counts& all, std::uint64_t& number) noexcept {
         traversal_slot* const begin = any_;
         if (begin == nullptr) return false;

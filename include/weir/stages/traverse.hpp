@@ -69,10 +69,10 @@ struct traverse_options {
 
 namespace detail {
 
-// The state of an iteration for the second argument of the function.
+// The part of the state of an iteration (one item) that has the second argument of the function: the feeder.
 template <class T>
 struct with_feeder {
-    feeder<T>* more;
+    feeder<T>* second_argument;
 };
 template <class Function>
 struct the_traversal {
@@ -89,7 +89,7 @@ template <class Given, class C>
 struct traversal_call {
     using traits =
         typename the_traversal<typename function_of<Given>::type>::template is_given<carried_value_t<C>>;
-    using more = with_feeder<carried_value_t<C>>;
+    using argument_state = with_feeder<carried_value_t<C>>;
 };
 
 // The base of the descriptions of `traverse` and `traverse_each`.
