@@ -150,7 +150,7 @@ class communicator {
             detail::no_result{});
     }
 
-    /// Waits for a request that was begun already, and is not persistent. Not with MPI_THREAD_FUNNELED.
+    /// The same as `request`, for a request already begun and not persistent. Not with MPI_THREAD_FUNNELED.
     [[nodiscard("co_await this, or nothing is done")]] auto done(MPI_Request pending) const {
         return request("MPI_Test", [pending](MPI_Comm, MPI_Request* r) noexcept {
             *r = pending;

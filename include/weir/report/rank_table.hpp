@@ -42,9 +42,9 @@ struct straggler {
 /// Cost: O(stages x (ranks x log ranks + buckets of a histogram)).
 [[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
 
-/// Finds stragglers in the laps of a run. In a single lap, a rank can be slow by chance. The watch returns a
-/// straggler if `stragglers` returns it for the last five laps together, and if its time is at least 1.25
-/// times the median in at least three of these laps.
+/// Finds stragglers in the laps of a run. In a single lap, a rank can be slow by chance. So the watch
+/// returns those stragglers of the last five laps together whose time is at least 1.25 times the median in at
+/// least three of these laps. The other rules are those of `stragglers`.
 ///
 ///     for (const weir::straggler& s : watch.add(layout.unpack(sum))) std::cerr << line_text(s) << '\n';
 ///
