@@ -13,6 +13,7 @@
 #include <weir/task/task.hpp>
 
 #include <chrono>    // for std::chrono::milliseconds
+#include <cstdint>   // for std::int64_t, std::uint64_t
 #include <iomanip>   // for std::setprecision
 #include <iostream>  // for std::cout
 #include <memory>    // for std::make_shared

@@ -17,6 +17,7 @@
 #include <chrono>       // for std::chrono::duration, std::chrono::seconds
 #include <cstdint>      // for std::uint64_t
 #include <optional>     // for std::optional
+#include <ratio>        // for std::nano
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
 #include <thread>       // for std::this_thread::sleep_for

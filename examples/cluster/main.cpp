@@ -14,6 +14,7 @@
 #include <chrono>      // for std::chrono::microseconds
 #include <filesystem>  // for std::filesystem::remove
 #include <iostream>    // for std::cout
+#include <memory>      // for std::make_shared
 
 using namespace cluster;
 using namespace std::chrono_literals;
@@ -65,9 +66,8 @@ void work(const settings& s, weir::mpi::world& all) {
     const auto earlier = weir::sync_wait(pool, weir::mpi::load_checkpoint(all, s.checkpoint));
     if (earlier && rank == 0) std::cout << "continues after " << earlier->watermark() << " files or more\n";
     const auto show = [rank](const weir::rank_stats&, const std::vector<weir::straggler>& slow) {
-        for (const weir::straggler& each : slow) {
-            if (rank == 0) std::cout << line_text(each) << std::endl;
-        }
+        if (rank != 0) return;
+        for (const weir::straggler& each : slow) std::cout << line_text(each) << std::endl;
     };
     const auto ranks =
         std::make_shared<weir::mpi::rank_report>(weir::sync_wait(pool, all.duplicate()), pool, show);

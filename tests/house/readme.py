@@ -7,6 +7,9 @@
 - README.md has at most 150 lines, and code by line 20; each of its C++ blocks is in an example (tests/house/documents.py).
 - Each source of an example has under 100 lines. The first two lines, and not the third, are comments that say what the
   example shows.
+- A source of an example includes a header of weir that declares each name of weir that the source uses; and the standard
+  header of each name for which a comment on an include, here or in include/weir, names a header. In CI examples are
+  compiled together, where one could use what another one includes.
 - The examples in files of their own are numbered from 01 on. The guide has a section for each example: a heading that
   begins with the example's name. The numbered examples are in their order.
 - The glossary of .github/CONTRIBUTING.md has at most 40 terms, each once, with a meaning of one sentence.
@@ -23,6 +26,9 @@ from documents import check  # noqa: E402
 
 MOST_LINES, CODE_BY_LINE, MOST_TERMS = 150, 20, 40
 GUIDE = "examples/README.md"
+INCLUDE = re.compile(r'^#include [<"]([^>"]+)[>"]', re.M)
+DECLARATION = (r"\b(?:class|struct|concept|enum|using|namespace) (?:\[\[.*?\]\] )?(?:weir::)?%(name)s\b|[&*> ]%(name)s\("
+               r"|\b%(name)s(?: =|\{)")
 GLOSSARY = ".github/CONTRIBUTING.md"
 
 
@@ -65,6 +71,42 @@ def problems_of_examples(files, guide):
         yield f"{GUIDE}: has no section for the example {folder}"
 
 
+def standard_headers(headers):
+    """The standard headers of each name: `#include <vector>  // for std::vector`. `headers`: texts by name."""
+    found = {}
+    for text in headers.values():
+        for header, names in re.findall(r"^#include <(\w+)> +// for (.*)$", text, re.M):
+            for name in re.findall(r"std::(\w+)", names):
+                found.setdefault(name, set()).add(header)
+    found["chrono"] = {"chrono"}  # weir's own headers get a part of it from elsewhere
+    for name in ("move", "size_t"):  # from every header of a container
+        found.pop(name, None)
+    return found
+
+
+def missing_includes(files, headers):
+    """`files`: as in problems_of_examples. `headers`: the text of each header of weir, by the name that includes it."""
+    standard = standard_headers({**headers, **files})
+    for name, text in sorted(files.items()):
+        included = set(INCLUDE.findall(text))
+        for own in list(included):
+            included |= set(INCLUDE.findall(files.get(f"{name.rpartition('/')[0]}/{own}", "")))
+        reached, left = set(), list(included)
+        while left:
+            header = left.pop()
+            if header in headers and header not in reached:
+                reached.add(header)
+                left += INCLUDE.findall(headers[header])
+        declared = "".join(headers[header] for header in reached)
+        code = re.sub(r"//.*", "", text)
+        for used in sorted(set(re.findall(r"\bstd::(\w+)", code))):
+            if used in standard and not standard[used] & included:
+                yield f"examples/{name}: includes no header of std::{used}: {' or '.join(sorted(standard[used]))}"
+        for used in sorted(set(re.findall(r"\bweir::(\w+)", code))):
+            if not re.search(DECLARATION % {"name": used}, declared):
+                yield f"examples/{name}: includes no header of weir::{used}"
+
+
 def wrong_glossary(text):
     lines = text.partition("## Glossary")[2].splitlines()
     rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")][1:]
@@ -77,11 +119,16 @@ def wrong_glossary(text):
             yield f"{GLOSSARY}: the meaning of {names} is not one sentence"
 
 
+def texts_in(folder, pattern):
+    return {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8") for p in folder.glob(pattern)}
+
+
 def problems_in(root):
     guide = (root / GUIDE).read_text(encoding="utf-8")
     yield from wrong_form((root / "README.md").read_text(encoding="utf-8"))
-    yield from problems_of_examples({p.relative_to(root / "examples").as_posix(): p.read_text(encoding="utf-8")
-                                     for p in root.glob("examples/**/*.[ch]pp")}, guide)
+    examples = texts_in(root / "examples", "**/*.[ch]pp")
+    yield from problems_of_examples(examples, guide)
+    yield from missing_includes(examples, texts_in(root / "include", "weir/**/*.[hi]pp"))
     yield from wrong_glossary((root / GLOSSARY).read_text(encoding="utf-8"))
     options = root / "include/weir/run/stage_options.hpp"
     yield from options_out_of_order(guide, options.read_text(encoding="utf-8"))
@@ -117,6 +164,14 @@ def self_test():
                         ({}, "## 02_b\n## 01_a\n## c\n"), ({}, "## 01_a\n## 02_b\n")):
         if len(list(problems_of_examples({**path, **wrong}, text))) != 1:
             yield f"not noticed, or more than once: {wrong}, {text!r}"
+
+    headers = {"weir/a.hpp": "#include <weir/b.hpp>\n#include <vector>  // for std::vector\n",
+               "weir/b.hpp": "namespace weir {\nclass b;\n}\n"}
+    right = "#include <weir/a.hpp>\n#include <vector>\nstd::vector<weir::b> x;  // std::map, weir::c\nstd::other y;\n"
+    yield from missing_includes({"c/main.cpp": right, "c/d.cpp": '#include "main.cpp"\nstd::vector<weir::b> z;\n'}, headers)
+    for wrong in ("#include <vector>", "#include <weir/a.hpp>"):
+        if len(list(missing_includes({"c/main.cpp": right.replace(wrong, "")}, headers))) != 1:
+            yield f"not noticed, or more than once: {wrong} is missing"
 
 
 if __name__ == "__main__":
