@@ -40,7 +40,7 @@ class stop_listener {
     void listen(Callback callback) {
         if (stop_.stop_possible()) on_stop_.emplace(stop_, callback);
     }
-    // Unregisters the callback, and waits if it is running.
+    // Unregisters the callback. Waits while another thread runs the callback.
     void listen_no_more() noexcept { on_stop_.reset(); }
 
   private:
@@ -227,7 +227,7 @@ class channel_awaiter : public not_awaited {
         return env.executor != nullptr;
     }
     // Whether `env.ends` ends this wait: at a stop of the run, at a time limit, or when a `when_any` has its
-    // result. An operation of the slot itself ends when the channel is closed, or by `recall`.
+    // result. False for a wait of the stage's worker (slot) itself, which only the channel ends.
     bool ends_with_run(const coroutine_env& env) const noexcept {
         return env.ends != nullptr && waiter_.measured == nullptr;
     }

@@ -162,7 +162,7 @@ class channel_ends {
     // Locks both ends. Before it unlocks them, updates `put_needs_both_` and `get_needs_both_`.
     class [[nodiscard]] whole_lock {
       public:
-        // `ends_apart`: takes both locks even if one would do. For a caller that changes whether one does.
+        // `ends_apart`: takes both locks even if one is enough. For a caller that changes `one_lock_`.
         explicit whole_lock(const channel_ends& core, bool ends_apart = false) noexcept
             : whole_lock(core, record::mine(), ends_apart) {}
         // `me`: the record of the calling thread, which a biased lock needs; null: the thread has none.

@@ -192,7 +192,7 @@ class choice_operation : public not_awaited {
     void set_cases(any_case* const* cases) noexcept { cases_ = cases; }
 
     ~choice_operation() = default;
-    // Called by the destructors of derived classes, before their cases are destroyed: ends the wait.
+    // Called by the destructors of derived classes, before their cases are destroyed: cancels the wait.
     void clean_up() noexcept {
         if (!is_unsettled_) return;
         listen_no_more();
@@ -259,7 +259,7 @@ class choice_operation : public not_awaited {
         return choice_.try_suspend();  // if true, this frame may be running elsewhere from here on
     }
 
-    // Unregisters the callbacks. Waits for a callback that is running.
+    // Unregisters the callbacks. Waits while another thread runs one of them.
     void listen_no_more() noexcept {
         on_stop_.reset();
         on_end_.reset();

@@ -248,6 +248,7 @@ concept select_case = requires(select_case_t<C>& c) {
 template <select_kind Kind, class... Cases>
 inline constexpr std::size_t num_of_kind =
     (std::size_t{0} + ... + (select_case_t<Cases>::kind == Kind ? 1 : 0));
+// Whether a `select` accepts the cases together: at least one operation, at most one time limit and one stop.
 template <class... Cases>
 inline constexpr bool are_valid_cases =
     num_of_kind<select_kind::operation, Cases...> != 0 && num_of_kind<select_kind::time, Cases...> <= 1 &&

@@ -25,16 +25,16 @@ enum class admission : std::uint8_t { wait, go, refused };
 // describes the request of one coroutine, and a function
 //     admission ask(const ticket&) const noexcept;
 // If an admission changes the rule, `ask` is not const, and a const function `judge` gives the same answer
-// without the change. The change answers no coroutine that is in front of the admitted one. The rule is used
-// only under the lock of the queue. `update` changes the rule, then asks the rule again for each waiting
+// without the change. After this change, coroutines in front of the admitted one still have to wait. The rule
+// is used only under the lock of the queue. `update` changes the rule, then asks the rule about each waiting
 // coroutine, first come, first served, and wakes those that are admitted or refused.
 //
 // With many waiting coroutines, `update` is fast if the rule has one of these functions:
 //     bool may_answer() const noexcept;
 //     bool goes_before(const ticket&, const ticket&) const noexcept;
-// `may_answer`: `update` asks for no further coroutine while it returns false. `goes_before`: the line is in
-// this order, a strict weak order, and if one coroutine has to wait, all behind it have to wait. A change
-// that breaks this promise is followed by `ask_all`.
+// `may_answer`: `update` stops asking when this function returns false. `goes_before`: the line is in this
+// order, a strict weak order, and if one coroutine has to wait, all behind it have to wait. After a change
+// that breaks this promise, the caller calls `ask_all`.
 template <class Rule>
 class wait_queue final : public wait_site {
   public:
@@ -59,14 +59,14 @@ class wait_queue final : public wait_site {
     void update(Change change) noexcept {
         wake(apply(change));
     }
-    // The same for a call by slot `me`, which accounts the wake-ups as its overhead.
+    // As above, for a call by slot `me`. The time of the wake-ups counts as overhead of this slot.
     template <class Change, class Slot>
     WEIR_NOINLINE void update(Change change, Slot& me) noexcept {
         waiter* const woken = apply(change);
         if (woken == nullptr) return;
         detail::wake_others(me, [woken] { wake(woken); });
     }
-    // Asks for all waiting coroutines, whatever the rule promises.
+    // Asks the rule about each waiting coroutine, without `may_answer` and `goes_before`.
     void ask_all() noexcept {
         const auto no_change = [](Rule&) {};
         wake(apply(no_change, true));
@@ -201,7 +201,7 @@ class wait_queue<Rule>::awaiter : waiter {
     awaiter(const awaiter&) = delete;
     awaiter& operator=(const awaiter&) = delete;
 
-    // The waiter is linked here only if its coroutine's frame is destroyed while it is suspended.
+    // The waiter is linked here only if the frame of a suspended coroutine is destroyed.
     ~awaiter() {
         if (this->linked) queue_.forget(*this);
     }

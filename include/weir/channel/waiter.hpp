@@ -185,7 +185,7 @@ enum class stopped_by : std::uint8_t { nobody, run, request };
 //
 // The coroutine resumes when two parties have arrived: the one that claimed the choice, and the coroutine
 // itself, when all its waiters are in line. The second to arrive posts the coroutine, or just continues. With
-// a time limit, the timer takes the place of this meeting: it alone posts the coroutine, when it fires or is
+// a time limit, the two parties do not meet: only the timer posts the coroutine, when the timer fires or is
 // cancelled, even if it is cancelled before it was added.
 template <class Platform>
 class basic_choice {
@@ -259,7 +259,7 @@ class basic_choice {
         return timer_ && !timer_->cancelled() ? timer_->fired().time_since_epoch().count() : 0;
     }
 
-    // Called if the frame of the suspended coroutine is destroyed, while its executor runs no coroutine.
+    // Called if the frame of the suspended coroutine is destroyed. The executor must run no coroutine then.
     void abandon() noexcept {
         static_cast<void>(claim(nullptr));
         if (!timer_) return;

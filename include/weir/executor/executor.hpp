@@ -62,7 +62,7 @@ struct worker_view {
 struct executor_view {
     bool pending = true;        // a coroutine is queued or a timer is set; or the executor can't tell
     bool crowded = false;       // coroutines are queued, and no thread is free for them
-    std::size_t busy = 0;       // threads that are not idle, also blocked ones
+    std::size_t busy = 0;       // threads that are not idle; includes blocked threads
     std::uint64_t resumed = 0;  // coroutines resumed so far
     std::vector<worker_view> workers;
 };

@@ -35,9 +35,9 @@ class lease_policy {
         : one_processor_(one_processor), longest_mean_step_(one_processor || one_worker ? 2'000 : 150),
           longest_visit_(one_processor || one_worker ? 50'000 : 25'000) {}
 
-    // The consumer finds no item. `done`: the number of steps of all workers so far. Returns true if the
-    // consumer should ask for a place: no `back_off` lasts, and the steps since the last wait, at least
-    // `min_steps`, took at most `longest_mean_step_` each on average.
+    // Called if the consumer finds no item and no vacant place. Returns whether to ask for a place: the time
+    // of the last `back_off` is over; and since the last call of `may_ask` there were at least `min_steps`
+    // steps, of `longest_mean_step_` or less on average. `done`: the number of steps of all workers so far.
     bool may_ask(std::int64_t now, std::uint64_t done) noexcept {
         const std::int64_t passed = now - std::exchange(last_check_, now);
         const auto steps = static_cast<std::int64_t>(done - std::exchange(done_at_last_check_, done));
@@ -84,14 +84,14 @@ class lease_policy {
         operations_at_leave_ = 0;
     }
     // The consumer returns the place. `may_ask` returns false for `first_back_off` from now on. The time
-    // doubles with each call, up to `longest_back_off`, until a measured visit took `longest_visit_` or less.
+    // doubles with each call, up to `longest_back_off`, until a measurement exceeds no limit.
     void back_off(std::int64_t now) noexcept {
         not_before_ = now + back_off_;
         back_off_ = smaller(2 * back_off_, longest_back_off);
     }
 
   private:
-    static constexpr std::int64_t min_steps = 4;             // since the last wait
+    static constexpr std::int64_t min_steps = 4;             // between two calls of may_ask()
     static constexpr std::int64_t longest_mean_use = 1'000;  // ns that the consumer takes for an item
     static constexpr std::uint32_t sample_period = 16;       // one visit in 16 is measured
     static constexpr std::int64_t first_back_off = 1'000'000;
@@ -128,7 +128,7 @@ class lease_policy {
 // | returned | nobody: a consumer has returned the place, and the owner is about to take it back    |
 //
 // A guest that finds nothing to run, because another worker has the coroutines, asks the workers for these.
-// The worker gives the coroutines and then has nothing to do. Otherwise both threads would hand each item
+// That worker gives its coroutines and then has nothing to do. Otherwise both threads would hand each item
 // over between processors. (README's loop, measured, two workers: 395 ns an item, 236 since guests ask.)
 //
 // Source: in oneTBB the thread that calls `parallel_pipeline` runs tasks of the pipeline until its end.

@@ -38,7 +38,7 @@ class pollable : public std::enable_shared_from_this<pollable> {
     ~pollable() = default;
 };
 
-// The sources that the threads of one executor poll. Any thread adds. One thread at a time polls: the watcher
+// The sources that threads of one executor poll. Any thread adds one. One thread at a time polls: the watcher
 // of a pool (idle_workers.hpp), or the thread that runs a run_loop.
 template <class Platform = standard_platform>
 class basic_pollables {
@@ -86,7 +86,7 @@ class basic_pollables {
 
     bool has(const pollable& source) const noexcept {
         for (const place& p : places_) {
-            // relaxed: only compared
+            // relaxed: the address is only compared
             if (p.source.load(std::memory_order_relaxed) == &source) return true;
         }
         return false;

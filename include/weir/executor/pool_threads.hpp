@@ -101,7 +101,7 @@ class basic_pool_threads {
         fill(i, work);
     }
 
-    // `asked`: places without the extra ones. `wanted`: with these; 0 after `dismiss`. relaxed: only counts
+    // The number of places: `asked` without extra ones, `wanted` with them; 0 after `dismiss`. relaxed: counts
     unsigned asked() const noexcept { return asked_.load(std::memory_order_relaxed); }
     unsigned wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
     bool wants(unsigned i) const noexcept { return i < wanted_.load(std::memory_order_seq_cst); }
@@ -143,7 +143,7 @@ class basic_pool_threads {
     }
 
     // Called after dismiss() while the process ends and some threads may never end: waits until all but
-    // `others` have ended, for at most `limit` ns. Detaches all that have not.
+    // `others` threads have ended, for at most `limit` ns. Detaches the threads that have not ended.
     void leave(std::size_t others, std::int64_t limit) noexcept {
         const std::int64_t end = Platform::now() + limit;
         while (num_left() > others && Platform::now() < end) basic_parker<Platform>().wait(100'000);
@@ -283,7 +283,7 @@ class basic_pool_threads {
     const std::function<void(unsigned)> on_start_;
     typename Platform::template atomic<unsigned> asked_{0};   // relaxed: written under the lock, for reports
     typename Platform::template atomic<unsigned> wanted_{0};  // with the extra places
-    typename Platform::mutex lock_;                           // guards the following members but `born_`
+    typename Platform::mutex lock_;                           // guards the members below, except `born_`
     std::vector<std::unique_ptr<member>> members_;
     std::vector<bool> has_thread_;  // for each place: it has a thread, or will have one at once
     spare* spares_ = nullptr;

@@ -123,9 +123,8 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
         pool->wake_helper();
     }
 
-    // Takes the fork `h` out of `forks`, so that the caller runs it next. False if `h` is not the youngest
-    // fork there, or if other coroutines have priority, as in the pool's loop. Counts as a resumption, which
-    // thieves measure.
+    // Removes the fork `h` from `forks`, and counts a resumption: the caller resumes `h` next. False, without
+    // effect: `h` is not the youngest fork, or the loop of the pool might resume another coroutine first.
     bool take_back(std::coroutine_handle<> h) noexcept override {
         if (this->has_next() || !this->queue.empty()) return false;
         if (pool->has_outside_work()) [[unlikely]]

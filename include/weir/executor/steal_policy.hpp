@@ -42,7 +42,7 @@ namespace weir::detail {
 //
 // Forks are parts of a larger job: if there are several, the first is stolen at once. If this fork turns out
 // to be small, stealing pauses before the next fork, unless a study shows that the victim takes
-// `worth_moving` for each resumption or channel operation. A victim that has done neither during the study
+// `worth_moving` for each resumption or channel operation. A victim that has done nothing during the study
 // may run a coroutine that makes one fork after another. Such a study says nothing about the size of the
 // forks, so stealing pauses there, too. (10^6 tasks that do nothing, two workers, frames from malloc: 62 ns a
 // task; 88 without the pause for such a victim, as each theft interrupts it, and 420 without pauses; a tree
@@ -189,7 +189,7 @@ class basic_steal_policy {
     // The victim's time for each resumption or channel operation when alone: as measured in the last rest, or
     // less if a later study measured less.
     std::int64_t alone_ = never;
-    // The end of the last trial, and `all_done()` then; `never`: none since the last study.
+    // When the current trial began, and `all_done()` at that time; `never`: no trial since the last study.
     std::int64_t trial_began_ = never;
     std::uint64_t done_before_trial_ = 0;
     std::int64_t rest_ = 0;                   // the length of a rest after a trial that did not pay

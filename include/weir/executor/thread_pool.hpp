@@ -49,11 +49,12 @@ struct thread_pool_options {
 /// Forks (parts of a larger job) run last in, first out. Idle workers steal lazily, so that coroutines that
 /// hand items to each other stay on one core (`executor/steal_policy.hpp`).
 ///
-/// Order: the slot is served at most three times in a row. However busy the other workers are, a coroutine
-/// with n others before it in its worker's queue starts after at most 5 n + 4 resumptions of that worker; if
-/// the worker has forks, 5 n + 8. A coroutine that was posted from outside, behind n others, is taken after
-/// at most 61 (n + 1) resumptions of any worker: it starts then, or goes to the end of that worker's
-/// queue. While the queue is not empty, the oldest fork starts after at most 66 resumptions of its worker.
+/// Order: a worker serves its next-to-run slot at most three times in a row. However busy the other workers
+/// are, a coroutine with n others before it in its worker's queue starts after at most 5 n + 4 resumptions of
+/// that worker; if the worker has forks, 5 n + 8. A coroutine that was posted from outside, behind n others,
+/// is taken after at most 61 (n + 1) resumptions of any worker: it starts then, or goes to the end of that
+/// worker's queue. While the queue is not empty, the oldest fork starts after at most 66 resumptions of its
+/// worker.
 /// Threads: any thread may post and add timers. No coroutine is resumed inside `post`.
 /// Lifetime: the destructor runs all posted coroutines, then joins the threads. All coroutines that use the
 /// pool have to end before the threads are joined; no timer may be pending then.
@@ -67,7 +68,7 @@ struct thread_pool_options {
 /// Exit: if `std::exit` destroys a static pool on one of its threads, or while it has a user (see `executor`)
 /// or a timer, the pool takes no more work. It waits up to 0.1 s for its threads to finish their current
 /// resumptions, and lets the process end.
-/// Source: Chase and Lev's deque (executor/deque.hpp); the slot and its limit are from Go and tokio.
+/// Source: Chase and Lev's deque (executor/deque.hpp); the next-to-run slot and its limit: Go and tokio.
 /// Cost: idle workers sleep; one polls a GPU, or MPI, while coroutines of the pool wait for it. While a
 /// worker is active, one idle worker, if there is one, searches at least every millisecond. So a coroutine
 /// behind another one that occupies the worker of both waits for about 1 ms at most (0.1 ms on average). A
@@ -139,9 +140,10 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
   private:
     static constexpr std::int64_t spin = 20'000;  // ns of searching before the first nap
-    // Searches of a guest in a row that find nothing: before the guest asks other workers for coroutines, and
-    // before the guest returns the place. (Two and five before the request are as good; with 30 the request
-    // comes too late: 369 instead of 264 ns an item of README's loop, measured, two workers.)
+    // A guest is a consumer that works in the place of a worker. After `misses_before_request` searches in a
+    // row without a result, the guest asks the workers for coroutines; after more than `most_misses`, returns
+    // the place. (2 or 5 searches before the request are as good; 30 are too many: README's loop with
+    // statistics, on two workers, then takes 369 ns an item instead of 264.)
     static constexpr int misses_before_request = 4;
     static constexpr int most_misses = 100;
 
@@ -175,8 +177,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
     // Makes the calling thread the worker's thread.
     place& take(worker& me) noexcept;
-    // A consumer asks for a place, and gets that of this worker; or, as a guest, for coroutines, and gets
-    // those that this worker has queued.
+    // Answers the request of a consumer: gives it the place of this worker, or, if the consumer is a guest
+    // that asks for coroutines, those that this worker has queued.
     void serve_consumer(place& mine, worker& me) noexcept;
     // The worker's thread lends its place. Returns when the thread has the place back: see
     // `basic_place_lease::stand_by`.

@@ -49,8 +49,8 @@ class left_executor final : public executor {
 
 // Lifetime rule of `post` and `add`: as soon as another thread can take the coroutine or timer, the pool may
 // be destroyed, as that coroutine may have been the last one. So these functions access the pool only under
-// the lock, before the coroutine or timer can be taken. Afterwards they only wake a thread, for which an
-// address is enough.
+// the lock, before the coroutine or timer can be taken. Afterwards these functions only wake a thread, by a
+// `wake_up`: it holds an address in the pool, and reads no memory there.
 template <class Platform>
 class threaded_executor : public executor {
   public:
@@ -92,7 +92,7 @@ class threaded_executor : public executor {
     // timers. The call of the result wakes the thread, if one has to be woken.
     virtual wake_up wake_up_for_post() noexcept = 0;
     virtual wake_up wake_up_for_timer(std::int64_t deadline) noexcept = 0;
-    // Wakes all idle threads, which check whether they are surplus, or the pool ends.
+    // Wakes all idle threads: each checks whether it is surplus, and whether the pool ends.
     virtual void wake_all() noexcept = 0;
     // The main loop of the thread that works as number `place`. Returns false if the pool ends or the thread
     // is surplus; true if another thread has taken the place meanwhile.

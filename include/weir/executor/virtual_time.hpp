@@ -157,7 +157,7 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
 
     /// Runs everything that happens before the instant `t`, and sets the clock to `t`. Timers that are due at
     /// `t` itself have not fired yet.
-    /// Errors: none of its own: a coroutine that waits then may still be woken.
+    /// Errors: a coroutine that still waits at `t` is no error, as a later call may wake the coroutine.
     void run_until(time_point t) { run_to(t); }
 
     bool drive(detail::parker& done, time_point limit) override {

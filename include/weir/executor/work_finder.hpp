@@ -72,8 +72,8 @@ class basic_work_finder : public threaded_executor<Platform> {
         view.busy += static_cast<std::size_t>(blocked_.load(std::memory_order_seq_cst) % change);
     }
 
-    // Makes an idle worker poll, if there is one. But if a worker of this pool calls this function, and all
-    // idle workers sleep, wakes none: the caller polls as soon as it finds nothing to run.
+    // See `executor::polls`. Makes an idle worker, if there is one, poll at once. A call by a worker of this
+    // pool makes only the watcher poll; without a watcher, the caller polls when it finds nothing to run.
     WEIR_NOINLINE bool polls(pollable& source) noexcept override {
         if (this->orphaned() || this->is_over() || !polled_.add(source)) return false;
         const auto* const me = basic_thread_record<Platform>::mine();

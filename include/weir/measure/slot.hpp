@@ -95,8 +95,8 @@ class slot : public basic_state_meter<> {
         trail = &by;
         write_into(journal);
     }
-    // Until the next call, the items that the slot puts are traced with this tag; 0: not traced. The put of a
-    // traced item takes all locks of the channel, to learn the item's number. Only the chain calls `follow`.
+    // Until the next call of `follow`, items that the slot puts are traced with this tag; 0: not traced.
+    // A put of a traced item takes all locks of the channel, to learn its number. Only the chain calls this.
     void follow(std::uint64_t tag) noexcept {
         followed_ = tag;
         slow_reasons_ =

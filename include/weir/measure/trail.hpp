@@ -37,7 +37,7 @@ class trail_marks {
         place& p = places_[number & mask_];
         // acquire; pairs with take(): the previous tag was read before this one is written
         if (p.number.load(std::memory_order_acquire) != 0) {
-            // relaxed, as in lost(): a count
+            // relaxed: only a count, as in lost()
             lost_.fetch_add(1, std::memory_order_relaxed);
             return false;
         }
@@ -92,7 +92,7 @@ class slot_trail {
     bool may_choose(std::uint64_t n) const noexcept { return n >= next_; }
     virtual std::uint64_t chosen(std::uint64_t n, std::int64_t now) noexcept = 0;
 
-    // The slot got a traced item: number `number` of the queue.
+    // The slot got a traced item: item number `number` of the queue.
     virtual void came(std::uint32_t queue, std::uint64_t number, std::uint64_t tag) noexcept = 0;
     // The function is called with this item. `item`: its number; `epoch`: the number of the source's pass
     // over its data.

@@ -15,7 +15,7 @@
 
 namespace weir::detail {
 
-// An open file to which texts are written; to a regular file each completely or not at all.
+// An open file for texts. A write to a regular file writes the whole text, or nothing.
 //
 // Errors: `std::system_error` with the path and the system's message: `run.csv: No space left on device`. A
 //         pipe without a reader is an error and raises no signal.

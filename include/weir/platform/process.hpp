@@ -45,7 +45,7 @@ class process_function {
     process_function(const process_function&) = delete;
     process_function& operator=(const process_function&) = delete;
 
-    // acquire; pairs with replace(): sees what the caller of replace() wrote before its call
+    // acquire; pairs with replace(): the caller sees what the caller of replace() wrote before
     Function get() const noexcept { return now_.load(std::memory_order_acquire); }
     // Returns the previous function. acq_rel; pairs with itself and with get()
     Function replace(Function by) noexcept { return now_.exchange(by, std::memory_order_acq_rel); }

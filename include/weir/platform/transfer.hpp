@@ -37,8 +37,8 @@ class own_forks {
     const executor* pool_ = nullptr;
 };
 
-// A join (a `when_all`) counts its parts that have not ended. In this state, parts have ended on this thread,
-// but are not yet subtracted from the count. Another part continues on this thread, and the join can't end
+// A join (a `when_all`) counts its parts that have not ended. A join is owed while parts that ended on this
+// thread are not yet subtracted from the count. Another part continues on this thread, and the join can't end
 // before that part. If that part suspends, `settle` subtracts the ended parts.
 struct owed_join {
     virtual void settle() noexcept = 0;  // the join may be destroyed afterwards

@@ -163,7 +163,7 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     /// too: declare other objects that `invariant` uses before the run.
     void always(std::function<void()> invariant) { invariants_.push_back(std::move(invariant)); }
 
-    /// Calls `action` between the steps `step` - 1 and `step`, counted from 0; at once if that point is over;
+    /// Calls `action` before step number `step`, counted from 0; at once if that many steps were made before;
     /// never if the schedule ends earlier.
     /// If `step` comes from `draw`, the action (a stop, a close, a time-out) is tried at all points of a
     /// schedule. The destructor of a run makes steps, too: declare objects that `action` uses before the run.

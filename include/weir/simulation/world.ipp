@@ -149,7 +149,7 @@ WEIR_INLINE void world::cancel(timer& t) noexcept {
 }
 
 WEIR_INLINE bool world::drive(weir::detail::parker& done, time_point limit) {
-    // Whether an action calls drive(), outside of all coroutines, and no coroutine blocks a thread.
+    // Whether an action of at_step() made this call, outside of coroutines, and no coroutine blocks a thread.
     const bool acts = std::exchange(is_acting_, false) && !turns_.any_blocked();
     if (turns_.is_held_here() && !acts) {
         turns_.drive(*this, done, limit);

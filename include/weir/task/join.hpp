@@ -259,7 +259,7 @@ class when_all_join final : public task_join, owed_join {
     executor* executor_;
     slot* measured_ = nullptr;
     std::int64_t ready_;
-    trampoline* home_;  // of the thread whose `own_forks` got the parts; null: an executor got them
+    trampoline* home_;  // that of the thread whose `own_forks` got the parts; null: an executor got the parts
     std::size_t owed_;  // ends that `home_` owes: not yet subtracted from `left_`; used by its thread only
 };
 

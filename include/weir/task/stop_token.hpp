@@ -29,9 +29,9 @@ class basic_stop_token {
 
   public:
     basic_stop_token() noexcept = default;
-    /// From a `std::stop_token`, as that of a `std::jthread`: has the same requests. Callbacks run on the
-    /// thread that requests the stop, as for the standard's. The new token is equal to its own copies only;
-    /// or, if no stop is possible, to a default-constructed token.
+    /// From a `std::stop_token`, as that of a `std::jthread`: a stop requested there counts here. Callbacks
+    /// run on the thread that requests the stop, as for the standard's. The new token equals its own copies
+    /// only; or, if no stop is possible, a default-constructed token.
     ///
     /// Errors: `std::bad_alloc`. Cost: one allocation, and a lock for a few instructions.
     // NOLINTNEXTLINE(google-explicit-constructor): see above
