@@ -146,6 +146,28 @@ TEST_CASE("the lanes keep their order however many there are, and know their own
     CHECK_FALSE(lanes.has_more_urgent(*all[0]));
 }
 
+TEST_CASE("a fork on a lane runs at once, and what is more urgent runs before its caller") {
+    virtual_time time;
+    strings log;
+    priority_lanes lanes(time);
+    weir::executor& low = lanes.add();
+    weir::executor& high = lanes.add();
+    crowd urgent(high);
+    const auto forks = [](strings& to, weir::executor& here, crowd& other) -> task<> {
+        weir::task_group group(here);
+        other.spawn(note(to, "urgent"));
+        co_await group.fork(note(to, "fork1"));
+        co_await group.fork(note(to, "fork2"));
+        to.push_back("forks");
+        co_await group.join();
+    };
+    crowd a(low);
+    a.spawn(forks(log, low, urgent));
+    a.join(time);
+    urgent.join(time);
+    CHECK(log == strings{"fork1", "urgent", "fork2", "forks"});
+}
+
 TEST_CASE("a coroutine that is posted to a later lane runs before those that wait in earlier ones") {
     virtual_time time;
     strings log;
