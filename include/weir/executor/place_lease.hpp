@@ -194,7 +194,7 @@ class basic_place_lease {
     // request. relaxed, both: the coroutines pass through the inbox of the pool
     void ask_for_coroutines() noexcept { asked_.store(coroutines, std::memory_order_relaxed); }
     void withdraw() noexcept {
-        if (asked_.load(std::memory_order_relaxed) == coroutines) accept_to_give_coroutines();
+        if (asked_.load(std::memory_order_relaxed) == coroutines) end_request();
     }
     // Only for the guest, and for `may_ask`, which `ask` calls under a lock while there is no guest.
     lease_policy policy;
@@ -217,10 +217,7 @@ class basic_place_lease {
 
     // Accepts the guest's request for coroutines; the caller then posts its coroutines to the pool. Returns
     // false if the guest does not ask any more.
-    bool accept_to_give_coroutines() noexcept {
-        std::uint32_t request = coroutines;
-        return asked_.compare_exchange_strong(request, nothing, std::memory_order_relaxed);
-    }
+    bool accept_to_give_coroutines() noexcept { return end_request(); }
 
     // Naps, for `first_nap` to `last_nap` ns, and looks at the place after each nap. Takes the place back if
     // the guest has returned the place. Takes a vacant place back if `is_needed()` returns true; from the
@@ -249,6 +246,12 @@ class basic_place_lease {
     static constexpr std::uint64_t owner = 0, vacant = 1, guest = 2, returned = 3, phases = 4;
     static constexpr int pauses = Platform::looks_before_yield;
     static constexpr int rounds = pauses + Platform::yields_before_sleep;
+    // Ends the guest's request for coroutines. Returns false if it has ended. relaxed: see
+    // ask_for_coroutines()
+    bool end_request() noexcept {
+        std::uint32_t request = coroutines;
+        return asked_.compare_exchange_strong(request, nothing, std::memory_order_relaxed);
+    }
     template <class Stop>
     bool spin_for_place(Stop stop) noexcept {
         for (int round = 0; round < rounds && !stop(); ++round) {

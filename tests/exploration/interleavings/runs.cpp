@@ -110,6 +110,14 @@ class being_inside {
     int& n_;
 };
 
+template <class Pipeline>
+int sum_of_results(const Pipeline& pipeline, weir::thread_pool& pool) {
+    auto run = pipeline.start(pool);
+    int sum = 0;
+    while (auto n = run.get()) sum += *n;
+    return sum;
+}
+
 // A consumer works in the place of the only worker, who stands by: never both at once.
 void lent_place() {
     weir::thread_pool pool(1);
@@ -122,10 +130,7 @@ void lent_place() {
         return n;
     };
     auto pipeline = numbers(8) | weir::pipe(alone, slots(2)) | weir::sink(1);
-    auto run = pipeline.start(pool);
-    int sum = 0;
-    while (auto n = run.get()) sum += *n;
-    require(sum == 28, "each item comes out once");
+    require(sum_of_results(pipeline, pool) == 28, "each item comes out once");
 }
 
 // The consumer works in the place of one of two workers, and asks the other one for coroutines.
@@ -140,10 +145,7 @@ void lent_place_of_two() {
         return n;
     };
     auto pipeline = numbers(8) | weir::pipe(counted, slots(2)) | weir::pipe(doubled) | weir::sink(1);
-    auto run = pipeline.start(pool);
-    int sum = 0;
-    while (auto n = run.get()) sum += *n;
-    require(sum == 56, "each item comes out once");
+    require(sum_of_results(pipeline, pool) == 56, "each item comes out once");
 }
 
 // The consumer does not come back to a place that it keeps; another thread posts there meanwhile.
