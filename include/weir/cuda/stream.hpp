@@ -123,10 +123,10 @@ struct stream_work {
 /// Threads:  any. If one thread records an event while another one begins to wait for it, the wait is for the
 ///           old point or for the new one.
 /// Lifetime: may be destroyed while a wait is pending.
-/// Cost:     of a copy, an atomic addition; a copy is the same event.
+/// Cost:     a copy of this object is the same event, and costs an atomic addition.
 class event {
   public:
-    /// An event that is not recorded yet: waits end at once.
+    /// Makes an event that is not recorded yet: a wait for it ends at once.
     /// Errors: `weir::cuda::error`.
     explicit event(context& gpu) : shared_(std::make_shared<detail::pooled_event>(gpu.shared(), false)) {}
 
@@ -154,7 +154,7 @@ class event {
 /// Threads:  any; a copy of a stream is the same stream.
 /// Lifetime: a borrowed stream must outlive this object, its copies, and everything that waits for it. An
 ///           owned stream is destroyed with its last copy; queued work is still done.
-/// Cost:     of a copy, an atomic addition.
+/// Cost:     a copy of this object costs an atomic addition.
 class stream {
   public:
     /// Makes a stream that doesn't wait for the default stream (`cudaStreamNonBlocking`).
@@ -163,8 +163,9 @@ class stream {
     explicit stream(context& gpu, int priority = 0)
         : shared_(std::make_shared<detail::stream_handle>(gpu.shared(), priority)) {}
 
-    /// Borrows a stream of the context's device. Not `cudaStreamPerThread`, which is another stream in each
-    /// thread. The default stream only if the device is the current one of all threads that use the stream.
+    /// Borrows a stream of the context's device. Must not be `cudaStreamPerThread`, which is another stream in
+    /// each thread. May be the default stream only if all threads that use it have the device as their current
+    /// one.
     stream(context& gpu, cudaStream_t borrowed)
         : shared_(std::make_shared<detail::stream_handle>(gpu.shared(), borrowed)) {}
 

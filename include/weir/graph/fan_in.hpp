@@ -199,9 +199,9 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         turns_.update([](merge_rule& rule) { rule.close(); });
         return false;
     }
-    // Whether a worker ends after a refusal: if the run stops, the rule was closed, or an input has ended
-    // early. False: another slot has put the mark (end of an epoch) for all inputs, and the worker drops the
-    // mark of its own input.
+    // Whether a worker that was refused ends: true if the run stops, the rule was closed, or an input has
+    // ended early. Otherwise another slot has put the mark (end of an epoch) for all inputs, and the worker
+    // drops the mark of its own input.
     bool ends_when_refused() const noexcept {
         return this->run_.own_stop().stop_requested() ||
                turns_.read([](const merge_rule& rule) { return rule.is_closed() || rule.is_incomplete(); });

@@ -114,8 +114,8 @@ class running_tee : public stage_kind<C, C, Policy> {
     }
     bool is_last_result(const iteration& it) const noexcept { return it.result_is_item; }
     queue& output_for(const iteration& it) noexcept { return it.result_is_item ? *this->out_ : side_; }
-    // False if the next queue is closed. True if the queue of the side is closed, by a `take` or a failure:
-    // the tee then makes no more copies. After a failure, the tee ends after this item.
+    // Returns false if the next queue is closed. Returns true if the queue of the side is closed, by a `take`
+    // or a failure: the tee then makes no more copies. After a failure, the tee ends after this item.
     bool continues_when_output_closed(iteration& it) noexcept {
         if (it.result_is_item) return false;
         copies_ = false;

@@ -220,7 +220,7 @@ class communicator {
             return MPI_Iallreduce(MPI_IN_PLACE, both.data(), n.count, n.type(), detail::op_of(how), comm, r);
         });
     }
-    /// The same, but only the rank `root` has the result; on other ranks the elements stay as they are.
+    /// The same as `all_reduce`, but only the rank `root` has the result; other ranks keep their elements.
     template <class T, std::size_t N>
     [[nodiscard("co_await this, or nothing is done")]] auto reduce(std::span<T, N> both, reduction how,
                                                                    int root) const {
@@ -256,7 +256,7 @@ class communicator {
                                                  n.type(), comm, r);
                        });
     }
-    /// The same, but only the rank `root` has the result; on other ranks `all_elements` is not used.
+    /// The same as `all_gather`, but only `root` has the result; on other ranks `all_elements` is not used.
     template <class From, std::size_t N, class T, std::size_t M>
         requires std::is_same_v<const From, const T>
     [[nodiscard("co_await this, or nothing is done")]] auto gather(std::span<From, N> mine,
@@ -282,7 +282,7 @@ class communicator {
     /// Collective: makes a group of the ranks that give the same colour, ordered by `key`, then by rank.
     /// \param colour  0 or more; `any_rank`: this rank gets a communicator of no ranks.
     [[nodiscard]] task<communicator> split(int colour, int key = 0) const;
-    /// Collective: makes another communicator of the same ranks, whose messages are apart from this one's.
+    /// Collective: makes another communicator of the same ranks, which receives only its own messages.
     [[nodiscard]] task<communicator> duplicate() const { return split(0); }
 
   private:

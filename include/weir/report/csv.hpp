@@ -62,13 +62,13 @@ namespace weir::detail {
 // One cell of a row of CSV or SQLite.
 struct cell {
     std::string column;
-    std::optional<std::string> value;  // none: not known; the cell stays empty
+    std::optional<std::string> value;  // none: the value is unknown, and the cell stays empty
     bool is_text = false;              // false: a number
 };
 using cell_row = std::vector<cell>;
 
 // Appends to the row the cells that show the last argument. `column`: the cell's column; or, for several
-// cells, the begin of their columns' names.
+// cells, the beginning of their columns' names.
 inline void add_cells(cell_row& row, const std::string& column, const std::string& text) {
     row.push_back({column, text, true});
 }

@@ -20,7 +20,7 @@ namespace weir::detail {
 
 // The kinds of events. The written trace has events of the same time in this order.
 enum class trace_kind : std::uint8_t {
-    visit,     // an item was in the slot from `begin` to `end`; stands behind the events that belong to it
+    visit,     // an item was in the slot from `begin` to `end`; stands behind the events of the visit
     state,     // the slot was in a state from `begin` to `end`
     left,      // the item went into the queue `where`, as number `number` of the queue's items
     came,      // the item came out of the queue `where`, as number `number` of the queue's items
@@ -76,8 +76,8 @@ class trace_ring {
 struct trace_settings {
     std::uint64_t every = 1;         // of the items that a source begins, every `every`-th is traced
     std::size_t most = 0;            // the number of events to keep
-    std::int64_t after = 0;          // items are traced that begin from here on, in ns since the run began
-    std::int64_t until = INT64_MAX;  // and before this time
+    std::int64_t after = 0;          // items that begin earlier are not traced; ns since the run began
+    std::int64_t until = INT64_MAX;  // items that begin then or later are not traced; ns as above
 };
 
 // Records the events of one slot (a worker of a stage); `slot_trail` (measure/trail.hpp) says who calls the

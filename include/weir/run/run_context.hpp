@@ -169,7 +169,7 @@ class run_context : public detached_task_owner {
     void set_outcome(run_outcome how) noexcept;
     // acquire; pairs with set_outcome(): the caller sees all work before that call
     run_outcome outcome() const noexcept { return outcome_.load(std::memory_order_acquire); }
-    // Whether the run ends because of a stop: no failure, and no end of the input, came before the stop.
+    // Whether a stop request was the first cause that ended the run, or is ending it.
     bool was_stopped() const noexcept {
         return outcome() == run_outcome::stopped || outcome() == run_outcome::stopped_by_token;
     }

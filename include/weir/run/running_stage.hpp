@@ -112,7 +112,7 @@ class running_stage : public worker_set<Policy> {
         return false;
     }
 
-    // Called after a successful task. False: too many tasks failed before it, and the run stops.
+    // Called after a successful task. False: too many tasks have failed until now, and the run stops.
     [[nodiscard]] bool is_within_failure_rate() noexcept { return !by_rate_ || check_failure_rate(); }
 
     // A task that never suspends threw. Reads the clock; returns the time of the task.
