@@ -163,9 +163,8 @@ class stream {
     explicit stream(context& gpu, int priority = 0)
         : shared_(std::make_shared<detail::stream_handle>(gpu.shared(), priority)) {}
 
-    /// Borrows a stream of the context's device. Must not be `cudaStreamPerThread`, which is another stream in
-    /// each thread. May be the default stream only if all threads that use it have the device as their current
-    /// one.
+    /// Borrows a stream of the context's device: not `cudaStreamPerThread`, which is another stream in each
+    /// thread, and the default stream only if the device is current in all threads that use the stream.
     stream(context& gpu, cudaStream_t borrowed)
         : shared_(std::make_shared<detail::stream_handle>(gpu.shared(), borrowed)) {}
 

@@ -133,10 +133,9 @@ WEIR_INLINE duration time_with_thread(const pipeline_stats& stats) {
 
 // \returns why more threads don't help; none if more threads may help, or if figures are missing. The use is
 // the processor time divided by the time in which functions have a thread. Preemptions are many if, at 10 ms
-// each, they make up at least half of the time in which functions have a thread but no processor.
-// `processors`: at least 90 % of the processors are busy; or the use is 1/10 to 3/4, and preemptions are
-// many. `blocking`, only if `lacks_threads`: the use is at most 3/4, and preemptions are not many; or the use
-// is below 1/10.
+// each, they are at least half of the time in which functions have a thread but no processor. `processors`:
+// at least 90 % of the processors are busy; or the use is 1/10 to 3/4, and preemptions are many. `blocking`,
+// only if `lacks_threads`: the use is at most 3/4 without many preemptions, or below 1/10.
 WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
     constexpr double nearly_all = 0.9;
     constexpr double most = 0.75;
