@@ -142,7 +142,7 @@ struct alignas(64) channel_end {
 // practical non-blocking and blocking concurrent queue algorithms", PODC 1996; here with a ring). An
 // operation that concerns only one end takes the lock of that end. Other changes take both locks, first the
 // one for putting: changes of the lines of waiters, of whether the channel is closed and, if measured, of
-// whether it is empty. One lock is enough to read these.
+// whether it is empty. Either lock is enough to read these.
 //
 // A channel of capacity 1 or 2, or with a merged sink, has one lock: the lock for putting guards both ends.
 // In such a channel most operations concern both ends. For the gains see bench/results.md.

@@ -41,7 +41,7 @@ class any_choice_case {
     // channel is closed. Errors: `forked_error`.
     virtual bool try_now() = 0;
     // Joins the line of the channel. `done`: the operation is done, or the channel is closed. `too_late`:
-    // another operation was served, or the choice stopped. `work_of`: the slot (stage worker) whose function
+    // another operation was served, or the choice is over. `work_of`: the slot (stage worker) whose function
     // waits; null: none.
     virtual joined join(choice& all, slot* work_of) noexcept = 0;
     // Leaves the line, if the operation is in it. Afterwards the channel does not refer to this object.

@@ -21,7 +21,7 @@ class progress_recorder;
 // The interface by which items report that the consumer has taken them, or that a stage has dropped them.
 class progress_listener {
   public:
-    // An item gives up its share of `from`. `taken`: by the consumer; false: a stage has dropped the item.
+    // An item gives up its share of `from`. `taken`: by the consumer; false: a stage drops the item.
     virtual void settle(origin& from, bool taken) noexcept = 0;
 
     // This object if it keeps a checkpoint; else null.

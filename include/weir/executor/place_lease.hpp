@@ -45,10 +45,10 @@ class lease_policy {
     }
 
     // The consumer enters the place: a visit begins. `operations`: the number of channel operations of its
-    // thread. Returns false if the consumer has to return the place, because it has spent more than
-    // `longest_mean_use` on each item since the last visit, and the measurement before exceeded a limit, too.
-    // Only the time after one visit in `sample_period` is measured. Without a measured time, in the first
-    // visit of a lease, and with one processor returns true.
+    // thread. Returns false if the consumer has to return the place: each item since the last visit has taken
+    // more than `longest_mean_use`, and the previous measurement exceeded a limit, too. Only the time after
+    // one visit in `sample_period` is measured. Returns true without a measured time, in the first visit of a
+    // lease, and with one processor.
     template <class Platform>
     bool begin_visit(std::uint64_t operations) noexcept {
         if (!measures_) return true;
@@ -60,7 +60,7 @@ class lease_policy {
         return !(is_long_ && was_long_);
     }
     // The item of the consumer is there, and the visit ends. Returns false if the consumer has to return the
-    // place, because the visit was measured, and took more than `longest_visit_`, and the measurement before
+    // place: the visit was measured, and took more than `longest_visit_`, and the previous measurement
     // exceeded a limit, too.
     template <class Platform>
     bool end_visit(std::uint64_t operations) noexcept {
@@ -107,7 +107,7 @@ class lease_policy {
     // The current visit, or the time since the last one, is measured, from `began_` on.
     bool measures_ = false;
     bool is_long_ = false;   // the time before the current visit exceeded its limit
-    bool was_long_ = false;  // a time of the measurement before exceeded its limit
+    bool was_long_ = false;  // a time of the previous measurement exceeded its limit
     std::int64_t began_ = 0;
     // Used only if `measures_`: the consumer's channel operations until the end of the last visit; 0: the
     // current visit is the first of the lease.

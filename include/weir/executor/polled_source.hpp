@@ -114,7 +114,7 @@ class basic_pollables {
     place places_[8];
 };
 
-// A source with a thread of its own, the guard, which polls while no thread of an executor does: all are
+// A source with its own thread, the guard, which polls while no thread of an executor does: all threads are
 // busy, or the executor of the waiting coroutine polls nothing. A worker of a pool, or the thread that runs a
 // run_loop, polls from the moment at which it finds nothing to run. The guard then sleeps until shortly after
 // the instant at which that thread promised to poll again.

@@ -197,8 +197,8 @@ class basic_steal_policy {
     unsigned fork_credit_ = 0;                // how many more forks may be stolen without a pause
     bool did_nothing_ = false;                // in the last study, the victim did nothing
     // The last stolen fork: its thief (null after this thief has come back to steal); the thief's number of
-    // resumptions at the theft; the time of the theft; how long after it no other fork is stolen, unless
-    // `fork_credit_` allows a theft.
+    // resumptions at the theft; the time of the theft; how long after the theft no other fork is stolen,
+    // unless `fork_credit_` allows that.
     const queues* fork_thief_ = nullptr;
     std::uint64_t fork_thief_resumed_ = 0;
     std::int64_t fork_taken_at_ = 0;

@@ -132,10 +132,10 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     bool drive(detail::parker& done, time_point limit) override;
 
     /// A thread that waits for an item of a run works in the place of one of this pool's threads: see
-    /// `run_options::consumers_help`. Only if the thread runs no coroutine, exactly one run and no task group
-    /// uses the pool, and `on_thread_start` is not set; and if resumptions and channel operations take at
-    /// most 2 us on average, 150 ns with several workers on several processors. At most `workers()` threads
-    /// run coroutines at a time.
+    /// `run_options::consumers_help`. Conditions: the thread runs no coroutine; exactly one run and no task
+    /// group uses the pool; `on_thread_start` is not set; resumptions and channel operations take at most
+    /// 2 us on average, or 150 ns with several workers on several processors. At most `workers()` threads run
+    /// coroutines at a time.
     bool lend_place(detail::parker& done) noexcept override;
 
   private:
@@ -177,8 +177,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
     // Makes the calling thread the worker's thread.
     place& take(worker& me) noexcept;
-    // Answers the request of a consumer: gives it the place of this worker, or, if the consumer is a guest
-    // that asks for coroutines, those that this worker has queued.
+    // Answers the request of a consumer. For a place: gives the place of this worker. For coroutines, from a
+    // guest: gives the coroutines that this worker has queued.
     void serve_consumer(place& mine, worker& me) noexcept;
     // The worker's thread lends its place. Returns when the thread has the place back: see
     // `basic_place_lease::stand_by`.

@@ -26,7 +26,7 @@
 namespace weir::detail {
 
 // How a watchdog inspects a pool without stopping the pool. A posted coroutine is first in a queue. Then a
-// worker has it, which searches, is active, or both for a moment in between. Then the coroutine is counted as
+// worker has the coroutine, and searches, is active, or both for a moment. Then the coroutine is counted as
 // resumed. To miss no coroutine, `inspect_pool` reads the counts, whether workers search, and how many are
 // active; then the queues; then the counts and states again.
 template <class Workers, class Idle, class Inbox, class Timers>

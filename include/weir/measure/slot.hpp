@@ -77,8 +77,8 @@ class slot : public basic_state_meter<> {
     // returns.
     bool is_below() noexcept {
         // acquire; pairs with enter_thread(): a caller that sees that the chain runs also sees its thread.
-        // state() is called only on the chain's thread: on others it would make the lock, reserved for that
-        // thread, slower.
+        // state() is called only on the chain's thread, for which the lock is reserved: a call on another
+        // thread would make the lock slower.
         const auto was_here = [this] {
             return has_thread_.load(std::memory_order_acquire) &&
                    thread_.load(std::memory_order_relaxed) == standard_platform::this_thread();

@@ -91,7 +91,7 @@ inline void copy_permissions(const char* path, int file) noexcept {
 inline void close_output(int file) noexcept { ::close(file); }
 inline std::int64_t size_of_output(int file) noexcept { return ::lseek(file, 0, SEEK_END); }
 inline int cut_output(int file, std::int64_t size) noexcept { return ::ftruncate(file, size); }
-// Remove or rename an open file, and close it, which releases its lock. False: removed; errno tells why.
+// Remove or rename an open file, close it, and release its lock. False: the file was removed; see errno.
 inline void remove_output(int file, const char* path) noexcept { std::remove(path), ::close(file); }
 inline bool rename_output(int file, const char* from, const char* to) noexcept {
     const int error = std::rename(from, to) == 0 ? 0 : errno;
@@ -101,7 +101,7 @@ inline bool rename_output(int file, const char* from, const char* to) noexcept {
 }
 // Waits until the storage has all data that was written.
 inline int sync_output(int file) noexcept { return ::fsync(file); }
-// Waits until the storage has the folder of a file, with the file's name. Errors are ignored: a system that
+// Waits until the storage has the entry of a file in its folder. Errors are ignored: a system that
 // can't sync folders stores the names of files by itself.
 inline void sync_folder_of(const char* path) {
     const std::string_view whole(path);

@@ -29,7 +29,7 @@ namespace weir::detail {
 
 // Stores the stage or run for which the constructing thread works. A thread that starts tasks and waits for
 // them passes `ends()` to the tasks. A thread that runs such a task counts as working for that stage or run,
-// too: if the task waits for the end of the run, an exception refuses the wait. A stop of the run doesn't end
+// too: if the task waits for the end of the run, the wait throws an exception. A stop of the run doesn't end
 // the waits of these tasks.
 class work_of_starter {
   public:

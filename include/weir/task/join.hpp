@@ -148,8 +148,8 @@ class when_all_join final : public task_join, owed_join {
     }
 
     // A task has ended. Returns the coroutine that runs next on this thread. After the last part, this is the
-    // awaiting coroutine, if this thread may resume it. Before the last part, on the thread that forked the
-    // parts, this is the part that was forked before the ended task, if no other thread has taken that part.
+    // awaiting coroutine, if this thread may resume it. After any other part, on the thread that forked the
+    // parts, this is the part that was forked just before the ended task, if that part can be taken back.
     // In all other cases, returns a coroutine that does nothing. Not inlined: a coroutine would keep the
     // thread-local address of the trampoline when it continues on another thread.
     WEIR_NOINLINE std::coroutine_handle<> task_ended(task_promise_base& ended) noexcept override {

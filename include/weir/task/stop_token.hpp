@@ -17,8 +17,8 @@ class basic_stop_source;
 template <class Callback, class Platform = detail::standard_platform>
 class stop_callback;
 
-/// Tells whether a stop was requested. A default-constructed token never has a request: functions can take
-/// `stop_token stop = {}`, and a caller that never stops them pays for one check of a null pointer.
+/// Tells whether a stop was requested. A default-constructed token never reports one: functions can take
+/// `stop_token stop = {}`, and a call without a token then costs one check of a null pointer.
 ///
 /// Threads: a value; copies may be used on any thread. Cost: one pointer; a copy changes a reference count.
 /// Source: std::stop_token, which is experimental in libc++ 16, and whose atomics and waits tests can't

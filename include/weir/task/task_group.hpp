@@ -92,8 +92,9 @@ class task_group final : detail::task_join {
     void spawn(task<>&& t);
 
     /// Starts a task at once, on this thread. The caller continues when the task waits for something or has
-    /// ended, or before that on another thread: so the tasks of a long loop don't pile up. If the caller does
-    /// not run on the group's executor, the task is started as by `spawn`, and the caller continues at once.
+    /// ended; another thread may resume the caller earlier. So the tasks of a long loop don't pile up. If the
+    /// caller does not run on the group's executor, the task is started as by `spawn`, and the caller
+    /// continues at once.
     ///
     /// \returns  awaitable of void.
     /// Suspends: always. Resumes: on the awaiter's executor. Errors: as `spawn`.
