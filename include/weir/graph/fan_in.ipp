@@ -36,7 +36,7 @@ WEIR_INLINE admission merge_rule::ask(const merge_ticket& t) noexcept {
 WEIR_INLINE admission merge_rule::judge(const merge_ticket& t) const noexcept {
     if (closed_) return admission::refused;
     if (t.mark) {
-        // The mark of another input was put; or an input has ended early, so that the epoch has no end.
+        // Another input has put the mark of this epoch; or an input has ended early: the epoch has no end.
         if (t.epoch < epoch_ || incomplete_) return admission::refused;
         const bool all =
             std::all_of(inputs_.begin(), inputs_.end(), [](const input& i) { return i.has_ended_epoch(); });

@@ -49,7 +49,7 @@ MPI_Datatype type_of() noexcept {
     }
 }
 
-// How MPI is told of `n` elements of type T: numbers by their type, others as bytes.
+// The count and the MPI datatype of `n` elements of type T: numbers have their type, others are bytes.
 template <class T>
 struct elements {
     static_assert(std::is_trivially_copyable_v<T>,
@@ -89,7 +89,7 @@ struct elements<const T> : elements<T> {
     using elements<T>::elements;
 };
 
-// The same for the elements of a reduction.
+// The same as `elements`, for the elements of a reduction.
 template <class T>
 struct summands : elements<T> {
     static_assert(
