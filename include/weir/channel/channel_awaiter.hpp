@@ -119,7 +119,7 @@ class channel_awaiter : public not_awaited {
     }
 
   protected:
-    // Begins the next operation; the one before has ended.
+    // Begins the next operation; the previous operation has ended.
     WEIR_ALWAYS_INLINE void restart(store& channel, void* item) noexcept {
         channel_ = &channel;
         waiter_.item = item;

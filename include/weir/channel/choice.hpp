@@ -265,7 +265,7 @@ class choice_operation : public not_awaited {
         on_end_.reset();
     }
 
-    // Called after the wait: finds the case that was done, and takes the others out of their lines.
+    // Called after the wait: finds the case that was done, and takes the other cases out of their lines.
     void settle() noexcept {
         if (!is_unsettled_) return;
         is_unsettled_ = false;

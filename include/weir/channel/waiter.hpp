@@ -29,8 +29,8 @@ enum class outcome : std::uint8_t { pending, done, fetched, closed, stopped, tim
 // unlinks the waiter unlocks the channel, wakes the owner, and then does not touch the waiter again.
 //
 // Each operation makes a waiter, but few operations wait. So the constructor writes only `item`, `measured`
-// and the members with an initialiser. Of the others, `set_coroutine`, `set_thread` or `set_choice`, and the
-// function that links the waiter, write those that the wait needs.
+// and the members with an initialiser. The other members that the wait needs are written by
+// `set_coroutine`, `set_thread` or `set_choice`, and by the function that links the waiter.
 template <class Platform>
 struct basic_waiter {
     basic_waiter(void* place, slot* owner) noexcept : item(place), measured(owner) {}

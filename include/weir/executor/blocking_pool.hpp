@@ -234,7 +234,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
     detail::basic_event_count<Platform> timekeeper_;                  // at most one thread waits
     typename Platform::template atomic<bool> has_timekeeper_{false};  // there is a timekeeper
     typename Platform::template atomic<std::size_t> expected_{0};     // see expect()
-    typename Platform::template atomic<std::size_t> resting_{0};      // of `expected_`: those in wait()
+    typename Platform::template atomic<std::size_t> resting_{0};      // of `expected_`: threads in wait()
     typename Platform::template atomic<std::uint64_t> resumed_{0};
 };
 

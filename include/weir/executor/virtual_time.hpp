@@ -47,9 +47,9 @@ class virtual_clock {
     }
 
     // Sets the clock to the earliest deadline before `limit`, and passes the waiters of the timers that are
-    // due then to `ready`. Passes only those of one timer_order: the `normal` ones of an instant come in the
-    // next call, when the `before_all` ones have run and nothing is ready. False if no timer is due before
-    // `limit`; or if there is no limit (the largest instant), and no timer for which time advances.
+    // due then to `ready`. Passes only timers of one timer_order: the `normal` timers of an instant come in
+    // the next call, when no coroutine is ready. False if no timer is due before `limit`; or if there
+    // is no limit (the largest instant), and no timer for which time advances.
     template <class Ready>
     bool advance(time_point limit, Ready ready) noexcept {
         const timer* const first = timers_.next();
@@ -112,7 +112,7 @@ class virtual_executor : public executor {
 ///
 /// Order: ready coroutines run first come, first served; with a seed other than 0, in an order drawn from the
 ///        seed, so that a test can explore many schedules. Statistics don't depend on the order if coroutines
-///        that compete with each other do the same.
+///        that compete with each other do equal work.
 /// Threads: one thread runs it (in `run`, `run_until`, `sync_wait`, or a blocking operation of a channel, run
 ///        or group). While a coroutine blocks there in a wait of the library, another thread runs it. Then
 ///        `run_until(t)` returns after this coroutine has resumed, even if the clock is past `t` by then.

@@ -55,7 +55,7 @@ unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept;
 ///     for (auto& file : files) group.spawn(index(file));
 ///     co_await group.join();
 ///
-/// `spawn` and `join` are those of the standard's `counting_scope` (P3149), but for the threads that may call
+/// `spawn` and `join` are those of the standard's `counting_scope` (P3149), except for which threads may call
 /// them; `fork` is an addition. There is no `request_stop`, for which each wait of a task would pay: give the
 /// tasks a stop token.
 ///
@@ -260,7 +260,7 @@ class task_group final : detail::task_join {
 
     detail::executor_use executor_;
     const detail::work_of_starter work_;
-    // Tasks since the last join, but those that `unfinished_` needn't count; negative during a join.
+    // The number of tasks since the last join that `unfinished_` has to count; negative during a join.
     std::int64_t spawned_ = 0;
     detail::standard_platform::atomic<std::int64_t> unfinished_{unjoined};
     std::coroutine_handle<> awaiter_;
