@@ -131,7 +131,7 @@ class channel_puts : public channel_items<Policy> {
     outcome offer(void* item, slot* measured, wakes& woken) noexcept {
         return offer_for(measured, item, measured, woken);
     }
-    // The same for a numbered put: see the table above.
+    // The same as `offer`, for a put by number: see the table above.
     outcome offer_in_order(waiter& w, wakes& woken) noexcept;
 
     // Ends the waits of puts for which there is room now, and of early puts whose items may be stored now.

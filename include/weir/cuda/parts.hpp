@@ -209,7 +209,7 @@ struct found_parts {
     found_parts(std::array<fetched, number> from, const std::array<std::size_t, sizeof...(Ts)>& each)
         : memory(std::move(from)), sizes(each) {}
 
-    // Returns `block`, which has the copies of the pieces, as arrays; copy_of() copies these to vectors.
+    // Returns `block`, which has the copies of the pieces, as arrays. copy_of() copies the arrays to vectors.
     pinned in(lease block) const { return pinned(std::move(block), sizes); }
     static vectors copy_of(const pinned& there) {
         return std::apply(
@@ -220,7 +220,7 @@ struct found_parts {
     std::array<fetched, number> memory;
     std::array<std::size_t, sizeof...(Ts)> sizes;
 };
-// The same for one array: its copy is a pinned_buffer or a vector.
+// One array in a piece of device memory. Its copy is a pinned_buffer or a vector.
 template <class T>
 struct found_parts<1, T> {
     using pinned = pinned_buffer<T>;

@@ -122,7 +122,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     ///         2^32-1.
     channel(const communicator& of, executor& clock, const channel_options& options = {})
         : channel(weir::sync_wait(plan(of, options)), clock, options) {}
-    /// The same with the result of `co_await plan(of, options)`, and the same options: does not block.
+    /// Makes the channel by the result of `co_await plan(of, options)`, with the same options. Doesn't block.
     channel(detail::channel_plan plan, executor& clock, const channel_options& options)
         : base(std::move(plan), clock, options.name) {
         if (!options.puts) this->out.close();

@@ -130,8 +130,8 @@ class link : operation {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
         loop_->submit(o, &clock_);
     }
-    // The same for a caller that holds the lock: begins the parcel at once. `ended` may be called within this
-    // call.
+    // The same as begin_parcel(), for a caller that holds the lock: begins the parcel at once. `ended` may be
+    // called within this call.
     void begin_parcel_here(operation& o) noexcept {
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
         loop_->begin_here(o, clock_);

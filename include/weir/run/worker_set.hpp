@@ -220,7 +220,7 @@ class worker_set : public stage_gate {
     bool is_below() const;
 
     // Adds the name, concurrency, times and invocations of the stage. The slots' times end at one instant, so
-    // that their sum is slots x elapsed: at `until`, or at the last change of a state if the latter is later.
+    // that their sum is slots x elapsed: at `until`, or at the last change of a state if that is later.
     // `still` gets the instant at which each slot entered its state.
     void add_times(stage_stats& s, std::int64_t until, stillness& still) const;
 

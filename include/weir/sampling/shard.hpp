@@ -71,7 +71,7 @@ class shard {
     ///         they are not a valid rank and world.
     [[nodiscard]] static shard from_environment() { return from_environment(of_process); }
 
-    /// The same with the variables that `look_up(name)` returns: each a text, or a null pointer if not set.
+    /// The same as above, for variables that `look_up(name)` returns: each a text, or null if not set.
     template <class LookUp>
     [[nodiscard]] static shard from_environment(LookUp&& look_up) {
         constexpr const char* launchers[][2] = {{"RANK", "WORLD_SIZE"},
@@ -108,7 +108,7 @@ class shard {
     [[nodiscard]] static std::uint32_t local_rank_from_environment() {
         return local_rank_from_environment(of_process);
     }
-    /// The same with the variables that `look_up(name)` returns: each a text, or a null pointer if not set.
+    /// The same as above, for variables that `look_up(name)` returns: each a text, or null if not set.
     template <class LookUp>
     [[nodiscard]] static std::uint32_t local_rank_from_environment(LookUp&& look_up) {
         for (const char* name :

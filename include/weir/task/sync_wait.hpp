@@ -95,13 +95,13 @@ template <class A>
 auto sync_wait(A&&) {
     static_assert(detail::demand_awaitable<A>());
 }
-/// The same for a call with an executor.
+/// Rejects an argument that is no awaitable, in a call with an executor.
 template <class A>
     requires(!awaitable<A>)
 auto sync_wait(executor&, A&&) {
     static_assert(detail::demand_awaitable<A>());
 }
-/// The same for a first argument that is no executor, or a temporary.
+/// Rejects a first argument that is no executor, or that is a temporary, at compile time.
 template <class Ex, class A>
     requires(!std::is_convertible_v<Ex, executor&>)
 auto sync_wait(Ex&&, A&&) {

@@ -175,7 +175,7 @@ auto when_all(As&&... parts) {
     return detail::when_all_tuple<As...>(std::forward<As>(parts)...);
 }
 
-/// The same for any number of awaitables of one type.
+/// The same as `when_all` above, for any number of awaitables of one type.
 /// \returns  awaitable of a vector of the results, in the same order; of nothing if the results are void.
 ///           Lvalue references become `std::reference_wrapper`s, rvalue references values.
 template <awaitable A>
@@ -183,7 +183,7 @@ auto when_all(std::vector<A>&& parts) {
     return detail::when_all_vector<A>(std::move(parts));
 }
 
-/// The same with copies of the awaitables.
+/// The same as `when_all` of a vector, with copies of the awaitables.
 template <detail::copyable_awaitables V>
 auto when_all(const V& parts) {
     return detail::when_all_vector<typename V::value_type>(V(parts));

@@ -255,7 +255,7 @@ template <awaitable... As>
     return detail::when_any_tuple<As...>(std::forward<As>(parts)...);
 }
 
-/// The same for any number of awaitables of one type.
+/// The same as `when_any` above, for any number of awaitables of one type.
 /// \returns  awaitable of a `when_any_result`, which is a `std::pair` of the index of the first to end and
 ///           its result; `others` is a vector. For void results, awaitable of that index, a `std::size_t`.
 /// Errors:   `std::invalid_argument`, by the call, for an empty vector.
@@ -264,7 +264,7 @@ template <awaitable A>
     return detail::when_any_vector<A>(std::move(parts));
 }
 
-/// The same with copies of the awaitables.
+/// The same as `when_any` of a vector, with copies of the awaitables.
 template <detail::copyable_awaitables V>
 [[nodiscard("co_await this, or nothing of it runs")]] auto when_any(const V& parts) {
     return detail::when_any_vector<typename V::value_type>(V(parts));
