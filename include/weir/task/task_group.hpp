@@ -120,7 +120,7 @@ class task_group final : detail::task_join {
     void spawn(Other&&) {
         detail::reject_task<Other>();
     }
-    /// Rejects other arguments of `fork` at compile time.
+    /// The same as `spawn` above, for `fork`.
     template <class Other>
         requires(!std::is_convertible_v<Other, task<>>)
     auto fork(Other&&) {
