@@ -227,7 +227,7 @@ constexpr bool can_start_twice() {
 ///           and the failures of the run.
 /// Threads:  blocks the calling thread until all is measured; on virtual time, the calling thread runs the
 ///           coroutines. `time` ends no call of the consumer, and no wait for an item if the consumer is a
-///           task.
+///           task. On virtual time, in which calls take no time, only `items` ends a measurement.
 /// Lifetime: all arguments outlive the call.
 /// Cost:     the memory of `kept` items, and up to three times `time`, plus what `time` does not end.
 template <class Pipeline, class Executor, class Consumer>

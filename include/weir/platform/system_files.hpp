@@ -124,7 +124,7 @@ inline void unlock_output(int file) noexcept { ::flock(file, LOCK_UN); }
 inline bool try_lock_output(int file, const char* path) noexcept {
     struct stat open{}, named{};
     return (::flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && ::fstat(file, &open) == 0 &&
-           ::stat(path, &named) == 0 && open.st_ino == named.st_ino;
+           ::stat(path, &named) == 0 && open.st_ino == named.st_ino && open.st_dev == named.st_dev;
 }
 
 inline bool is_terminal(int file) noexcept { return ::isatty(file) == 1; }
