@@ -59,8 +59,8 @@ class priority_lanes final : detail::detached_task_owner {
   private:
     class lane final : public executor {
       public:
-        lane(priority_lanes& all, std::size_t place)
-            : executor(traits_of(*all.base_)), index(place), all_(all) {}
+        lane(priority_lanes& all, std::size_t number)
+            : executor(traits_of(*all.base_)), place(number), all_(all) {}
         void post(std::coroutine_handle<> h) noexcept override { all_.add(*this, h); }
         void add(timer& t) noexcept override { all_.base_->add(t); }
         void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
@@ -72,7 +72,7 @@ class priority_lanes final : detail::detached_task_owner {
 
         void run(std::coroutine_handle<> h) { resume(h); }
         detail::ready_queue waiting{256};  // guarded by `lock_`
-        const std::size_t index;           // the higher, the more urgent
+        const std::size_t place;           // the higher, the more urgent
 
       private:
         // Returns the traits of `base`, but with `continues_with_forks` false: a thread whose coroutine
@@ -111,9 +111,9 @@ class priority_lanes final : detail::detached_task_owner {
     // released.
     void add(lane& to, std::coroutine_handle<> h) noexcept;
 
-    // Returns the index of a lane, plus 1; 0 for another executor. Takes logarithmic time.
+    // Returns the place of a lane, plus 1; 0 for another executor. Takes logarithmic time.
     std::size_t place_of(const executor* ex) const noexcept;
-    static bool is_less_urgent(const lane* a, const lane* b) noexcept { return a->index < b->index; }
+    static bool is_less_urgent(const lane* a, const lane* b) noexcept { return a->place < b->place; }
     // Adds a lane to the heap `ready_`, or removes the first one. Called under the lock.
     void push_ready(lane& added) noexcept;
     void pop_ready() noexcept;
@@ -130,11 +130,11 @@ class priority_lanes final : detail::detached_task_owner {
     static constexpr int longest_slice = 64;  // coroutines that a pump resumes before it yields
     detail::executor_use base_;
     // The lanes, in blocks: each block has twice as many places as the one before, so that an address tells
-    // the index of a lane.
+    // the place of a lane.
     static constexpr std::size_t first_block = 16;
     std::vector<std::unique_ptr<std::optional<lane>[]>> blocks_;
     std::size_t num_lanes_ = 0;
-    // The index of the first lane in `ready_`, plus 1; 0: none. Written under the lock.
+    // The place of the first lane in `ready_`, plus 1; 0: none. Written under the lock.
     detail::standard_platform::atomic<std::size_t> most_urgent_{0};
     detail::spin_lock lock_;    // guards the next five members
     std::vector<lane*> ready_;  // heap of the lanes in which coroutines wait; has capacity for all

@@ -135,14 +135,14 @@ WEIR_INLINE void priority_lanes::push_ready(lane& added) noexcept {
     ready_.push_back(&added);
     std::push_heap(ready_.begin(), ready_.end(), is_less_urgent);
     // relaxed: see has_more_urgent()
-    most_urgent_.store(ready_.front()->index + 1, std::memory_order_relaxed);
+    most_urgent_.store(ready_.front()->place + 1, std::memory_order_relaxed);
 }
 
 WEIR_INLINE void priority_lanes::pop_ready() noexcept {
     std::pop_heap(ready_.begin(), ready_.end(), is_less_urgent);
     ready_.pop_back();
     // relaxed: see has_more_urgent()
-    most_urgent_.store(ready_.empty() ? 0 : ready_.front()->index + 1, std::memory_order_relaxed);
+    most_urgent_.store(ready_.empty() ? 0 : ready_.front()->place + 1, std::memory_order_relaxed);
 }
 
 WEIR_INLINE void priority_lanes::pump_blocks() noexcept {
