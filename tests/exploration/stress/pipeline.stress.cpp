@@ -183,7 +183,7 @@ TEST_CASE("five stages of four slots give what a loop gives") {
 }
 
 TEST_CASE("many items are neither lost nor doubled on their way through five stages of four slots") {
-    constexpr number count = 60'000;
+    constexpr number count = 30'000;
     const digest expected = digest_of(reference(count));
     for (const unsigned workers : {1U, 2U, 3U, 8U}) {
         for (const std::size_t capacity : {1U, 4U}) {
