@@ -21,11 +21,11 @@
 namespace {
 
 using number = std::uint64_t;
-// The thread sanitizer makes a program many times slower.
-#if defined(__SANITIZE_THREAD__)
+// The thread and the address sanitizer make a program many times slower.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr bool is_slow = true;
 #elif defined(__has_feature)
-constexpr bool is_slow = __has_feature(thread_sanitizer);
+constexpr bool is_slow = __has_feature(thread_sanitizer) || __has_feature(address_sanitizer);
 #else
 constexpr bool is_slow = false;
 #endif
