@@ -11,7 +11,8 @@
 #include <cstdint>     // for std::uintptr_t
 #include <functional>  // for std::less
 #include <mutex>       // for std::lock_guard
-#include <new>         // for std::bad_alloc
+#include <new>         // for std::bad_alloc, std::nothrow
+#include <utility>     // for std::move
 
 namespace weir {
 
@@ -27,6 +28,8 @@ WEIR_INLINE priority_lanes::~priority_lanes() {
     // pump never rests again.
     if (base_->orphaned() || detail::exits_in_a_coroutine()) {
         for (auto& each : pumps_) each.forget();
+        // Never freed: at `std::exit`, another thread may begin to wait on a lane.
+        if (detail::exits_in_a_coroutine()) static_cast<void>(new (std::nothrow) auto(std::move(blocks_)));
         return;
     }
     bool busy;
