@@ -1,4 +1,4 @@
-// weir: what WEIR_SEPARATE_COMPILATION compiles once, for the one source file of a program that includes this
+// weir: the function bodies that WEIR_SEPARATE_COMPILATION compiles once: one source file includes this
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_SRC_HPP
 #define WEIR_SRC_HPP

@@ -29,8 +29,8 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 namespace detail {
 
 // Runs the coroutines of weir that one coroutine of Asio awaits, on that coroutine's executor of Asio.
-// Doesn't override `executor::now`: after the end of this object, channels still measure by the default clock
-// (`executor_traits::passing`).
+// Doesn't override `executor::now`: a channel that was used here may outlive this object, and then measures
+// by the clock of the base class (`executor_traits::passing`).
 class guest_executor final : public executor {
   public:
     explicit guest_executor(lib::any_io_executor on)

@@ -118,7 +118,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 
 }  // namespace detail
 
-/// Makes an operation of Asio awaitable, in any coroutine whose promise doesn't forbid it:
+/// Makes an operation of Asio awaitable, in any coroutine whose promise has no `await_transform` against it:
 ///
 ///     const std::size_t n = co_await socket.async_read_some(buffer, weir::asio::awaiting);
 ///     const auto [error, n] = co_await socket.async_read_some(buffer, weir::asio::awaiting.as_tuple());

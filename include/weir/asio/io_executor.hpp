@@ -52,8 +52,8 @@ namespace lib = ::WEIR_ASIO_LIBRARY;
 
 namespace detail {
 
-// The address of this variable identifies the Asio in use (standalone or Boost's) for executor::runs_on(),
-// which then returns a pointer to an `any_io_executor`, or null.
+// The address of this variable, passed to executor::runs_on(), stands for the Asio in use (standalone or
+// Boost's). The call returns a pointer to an `any_io_executor` of this Asio, or null.
 inline constexpr char this_library = 0;
 
 // The timers of a weir executor that runs on an executor of Asio, and counters of resumptions. One timer
@@ -129,8 +129,8 @@ class io_executor final : public executor {
   public:
     /// \param threads the number of threads that run `io`. 0: each thread that waits for a coroutine on this
     ///                executor (in `sync_wait`, for an item or the end of a run) runs `io` until its wait
-    ///                ends. More: a thread that doesn't run `io` blocks in such a wait, for ever if no thread
-    ///                runs `io`. So keep `io.run()` going, by a work guard, until no coroutine runs here.
+    ///                ends. 1 or more: a thread that doesn't run `io` blocks in such a wait, for ever if no
+    ///                thread runs `io`. So a work guard has to keep `io.run()` going until no coroutine runs.
     explicit io_executor(lib::io_context& io, std::size_t threads = 1)
         : executor({.parallelism = (std::max<std::size_t>)(threads, 1)}), io_(&io),
           native_(io.get_executor()), timers_(std::make_shared<detail::io_timers>(*this, native_)) {

@@ -73,7 +73,7 @@ class ticket {
     }
 
     // Submits the completion for an event that is recorded already. If the context is gone, calls `wait`,
-    // which returns when the work before the event is done, and throws.
+    // which waits for the work before the event. Then submit_recorded() throws std::logic_error.
     template <class Wait>
     void submit_recorded(Wait wait) {
         completion_->own();

@@ -243,8 +243,8 @@ inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> b
         const bool has_turn = co_await mine.wait_for_turn(call.stop());
         if (!has_turn) co_return std::nullopt;
     }
-    // Memory first: a block that is in use comes back without the consumer's help, so an item may keep its
-    // memory while it waits for a block.
+    // Acquires device memory before the block: a block in use comes back without the consumer's help, so an
+    // item may keep its memory while it waits for a block.
     std::optional<device_memory> there = device_memory::try_take(s.account, s.copies, bytes, s.log);
     if (!there) {
         const measured_wait wait(s.log.get());

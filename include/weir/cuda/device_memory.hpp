@@ -63,7 +63,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
         return attempt(bytes, s);
     }
 
-    // For try_take(), and for the coroutine whose turn it is. Returns null if too little memory is free now.
+    // Allocates, even if other coroutines wait. Called by try_take(), and by the coroutine whose turn it is.
+    // Returns null if too little memory is free now.
     void* attempt(std::size_t bytes, cudaStream_t s);
 
     // Frees the memory behind the work of the stream, and records the event `behind` after that work. Returns
@@ -159,8 +160,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
     // under the lock, as cudaFree may block.
     bool harvest();
 
-    // Called under the lock, while a coroutine waits: the context's reactor will call tell() when the first
-    // freed piece of each stream is free.
+    // Makes the context's reactor call tell() when the first freed piece of each stream is free. Called under
+    // the lock, while a coroutine waits.
     void subscribe();
 
     // Wakes the waiter whose turn it is. The waiter then tries again to take memory.

@@ -41,7 +41,7 @@ namespace weir::cuda {
 template <class T>
 class device_buffer {
   public:
-    /// For `to_device` and `device_pool`.
+    /// To be called by `to_device` and `device_pool` only.
     explicit device_buffer(detail::device_memory memory) noexcept : memory_(std::move(memory)) {}
 
     /// \returns the address of the first element: on the device, or, in a context without a device, on the
@@ -61,8 +61,8 @@ class device_buffer {
 
     /// \returns  awaitable of nothing: waits until the copy is done; for memory of `device_pool::acquire`,
     ///           until all work queued on its stream is done.
-    /// Suspends: until then; not on the host. Resumes: on the coroutine's executor. Errors: those of
-    ///           `event::done`; for memory of `acquire` those of `stream::done`.
+    /// Suspends: during this wait; never without a device. Resumes: on the coroutine's executor. Errors:
+    ///           those of `event::done`; for memory of `acquire` those of `stream::done`.
     [[nodiscard("co_await this, or nothing is done")]] auto copied() const { return memory_.filled(); }
 
     /// \returns the memory. For other headers of weir only.
@@ -85,7 +85,7 @@ class device_buffer {
 template <class... Ts>
 class device_buffers {
   public:
-    /// For `to_device`.
+    /// To be called by `to_device` only.
     /// \param sizes  of each part, in elements.
     device_buffers(detail::device_memory memory, const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept
         : memory_(std::move(memory)), sizes_(sizes) {}
@@ -105,8 +105,8 @@ class device_buffers {
     void hand_over(const stream& consumer) { memory_.hand_over(consumer); }
 
     /// \returns  awaitable of nothing: waits until the copy is done.
-    /// Suspends: until then; not on the host. Resumes: on the coroutine's executor. Errors: those of
-    ///           `event::done`.
+    /// Suspends: during this wait; never without a device. Resumes: on the coroutine's executor. Errors:
+    ///           those of `event::done`.
     [[nodiscard("co_await this, or nothing is done")]] auto copied() const { return memory_.filled(); }
 
     /// \returns the memory. For other headers of weir only.

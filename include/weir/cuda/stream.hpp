@@ -183,8 +183,8 @@ class stream {
     ///           thread, never by the driver's.
     /// Errors:   `weir::cuda::error` if the device breaks first, with the error that broke it, or if the
     ///           stream is captured into a graph; `std::logic_error` if the context is gone.
-    /// Stops:    not: queued work can't be cancelled. Destroying a coroutine that waits blocks until the work
-    ///           is done.
+    /// Stops:    a stop doesn't end the wait: queued work can't be cancelled. Destroying a coroutine that
+    ///           waits blocks until the work is done.
     /// Cost:     no allocation in the long run; about 0.3 us of CUDA calls, and the context's polling until
     ///           the work is done.
     [[nodiscard("co_await this, or nothing is done")]] auto done() const {

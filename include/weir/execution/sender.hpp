@@ -163,7 +163,8 @@ class [[nodiscard("co_await this, or nothing happens")]] sender_awaiter {
     std::optional<operation> operation_;
 };
 
-// A sender that `co_await` accepts in no other way: other senders are awaited by their own functions.
+// A sender that `co_await` accepts only by this header: it has no `as_awaitable` and no operator co_await,
+// and is no awaiter.
 template <class S>
 concept sends_only =
     lib::sender<S> && !weir::detail::has_as_awaitable<S> && !weir::detail::has_member_co_await<S> &&

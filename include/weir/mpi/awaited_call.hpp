@@ -24,9 +24,9 @@
 
 namespace weir::mpi::detail {
 
-// Awaits an operation. `Begin`: int(MPI_Request&, bool& again, MPI_Status&), as `operation::begin`. `Result`:
-// called with the operation that has ended, under the reactor's lock; returns the result of the await, or
-// throws `error`.
+// Awaits an operation. `Begin`: int(MPI_Request&, bool& again, MPI_Status&); begins the operation, as
+// `operation::begin` does. `Result`: called under the reactor's lock with the operation that has ended;
+// returns the result of the await, or throws `error`.
 template <class Begin, class Result>
 class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : operation {
     using value = std::invoke_result_t<Result&, const operation&>;
@@ -36,8 +36,8 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     };
 
   public:
-    // `may_cancel`: a stop request, for `stop` or for the `coroutine_env::ends` of the awaiting coroutine,
-    // ends the operation.
+    // `may_cancel`: the operation is cancelled by a stop request for `stop`, and when a stop, a time limit or
+    // `when_any` ends the waits of the awaiting coroutine (`coroutine_env::ends`).
     awaited_call(std::shared_ptr<reactor> loop, const char* name, int peer, Begin begin, Result result,
                  bool may_cancel = false, stop_token stop = {})
         : operation(name, peer, may_cancel), loop_(std::move(loop)), begin_(std::move(begin)),
@@ -62,7 +62,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     bool await_ready() const noexcept { return false; }
 
     // Resumes on the coroutine's executor: the thread that finds the operation complete posts the coroutine.
-    // Returns false if the operation is complete before this call returns: the coroutine continues at once.
+    // Returns false, and the coroutine continues at once, if the operation is complete already.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         loop_->check_world();
@@ -86,6 +86,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
         return value_.take();
     }
 
+    // When the coroutine was posted, by the clock of its slot (worker of a stage); 0: not posted, or no slot.
     std::int64_t ready_at() const noexcept { return waiting_->ready_at(); }
 
   private:
@@ -115,8 +116,8 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     bool resumed_ = false;
     standard_platform::atomic<bool> is_over_{false};
     std::optional<weir::detail::async_completion> waiting_;
-    std::optional<stop_callback<cancel_now>> on_stop_;
-    std::optional<stop_callback<cancel_now>> on_end_;  // for `coroutine_env::ends`
+    std::optional<stop_callback<cancel_now>> on_stop_;  // called at a stop request for `stop_`
+    std::optional<stop_callback<cancel_now>> on_end_;   // called at one for `coroutine_env::ends`
 };
 
 // For operations that have no result.

@@ -44,10 +44,10 @@ struct channel_options {
 
 /// The statistics of one rank's part of a channel between ranks.
 struct rank_channel_stats {
-    channel_stats out;               ///< of items that wait here for credit; `put_wait`: how long puts waited
-    channel_stats in;                ///< of items that have arrived, and are not got yet
+    channel_stats out;               ///< the queue of items that wait for credit, to be sent
+    channel_stats in;                ///< the queue of items that have arrived, and wait for a get
     duration credit_wait{};          ///< time in which an item waited here, and no consumer had given credit
-    duration wire{};                 ///< time from the begin of each send to its end, summed over items
+    duration wire{};                 ///< time from the beginning of each send to its end, summed over items
     std::uint64_t num_sent = 0;      ///< items whose send has begun
     std::uint64_t bytes_sent = 0;    ///< bytes of these items
     std::uint64_t num_received = 0;  ///< items received, also those of `num_returned`
@@ -69,7 +69,7 @@ struct channel_balance {
 ///
 ///     weir::mpi::channel<batch> batches(all, pool, {.puts = all.rank() != 0, .gets = all.rank() == 0});
 ///     if (all.rank() != 0) sync_wait(pool, prepare(batches));  // co_await batches.put(std::move(b));
-///     while (auto b = batches.blocking_get()) train(*b);       // on other ranks: closed
+///     while (auto b = batches.blocking_get()) train(*b);       // other ranks get no item
 ///
 /// Each consumer gives each producer credit for `capacity` items. A producer sends an item to the next
 /// consumer, in turn, that has given credit. Without credit, two items wait at the producer; more puts wait.
@@ -79,9 +79,9 @@ struct channel_balance {
 /// Suspends, resumes, threads: as `weir::channel`.
 /// Errors:   as `weir::channel`; `std::length_error` for an item of 2 GiB or more; `rank_failed` after the
 ///           failure of a rank. An error of MPI in a channel is a failure of the rank.
-/// Lifetime: outlives its operations; the world outlives the channel. The destructor closes and cancels, and
-///           blocks until all producers have closed, and all consumers have received what was sent; but if an
-///           exception destroys the channel before that, the rank has failed: see `abandon`.
+/// Lifetime: outlives its operations; the world outlives the channel. The destructor closes, cancels, and
+///           blocks until all producers have closed and all consumers have received all sent items. If an
+///           exception destroys the channel earlier, this rank has failed: see `abandon`.
 /// Cost:     that of two local channels, and of one message for each item. One message returns the credit of
 ///           `capacity / 2` items or more.
 template <class T>
@@ -129,7 +129,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         if (!options.gets) this->in.close();
         this->open();
     }
-    /// The first half of making a channel, in a coroutine. \returns the plan for the constructor. Collective.
+    /// Collective: exchanges the options of all ranks. \returns awaitable of the plan for the constructor.
     [[nodiscard]] static auto plan(communicator of, const channel_options& options) {
         return detail::plan_channel(std::move(of), options.puts, options.gets, options.capacity);
     }
@@ -220,7 +220,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         detail::leaked_on_failure<std::array<std::uint64_t, 4>> all(of);
         *all = {mine.out.num_put, mine.in.num_get,
                 mine.out.num_discarded + mine.in.num_discarded + mine.num_returned,
-                mine.out.size + mine.in.size + mine.num_sent - mine.num_received};  // modulo 2^64
+                mine.out.size + mine.in.size + mine.num_sent - mine.num_received};  // may wrap
         co_await of.all_reduce(std::span<std::uint64_t>(*all), reduction::sum);
         co_return channel_balance{(*all)[0], (*all)[1], (*all)[2], (*all)[3]};
     }
@@ -256,7 +256,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
 namespace weir {
 namespace detail {
 
-// The items of a source that reads the channel. `end` is called when the source ends, for whatever reason.
+// The channel as a source: source_items.hpp describes the members. Each end of the source calls `end`.
 template <class T>
 class items_of<std::reference_wrapper<mpi::channel<T>>> {
   public:
@@ -287,7 +287,7 @@ template <class T>
 
 /// Puts each item into a channel between ranks: as into a `channel` of one process.
 ///
-/// \param to  outlives the run; takes what the stage before gives, without a conversion.
+/// \param to  outlives the run. Its item type is the result type of the stage before: nothing is converted.
 /// Order:   kept. Resumes: on the stage's executor.
 /// Errors:  `rank_failed` fails the run. A run that fails ends the channel by `mpi::channel::abandon`.
 template <class T>

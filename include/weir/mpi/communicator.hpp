@@ -25,7 +25,7 @@
 
 namespace weir::mpi {
 
-/// How a reduction joins the elements of all ranks: integers of at most 64 bits, float, double, long double.
+/// How a reduction combines elements of all ranks: integers of at most 64 bits, float, double, long double.
 enum class reduction : std::uint8_t {
     sum,       ///< the sum
     smallest,  ///< the minimum
@@ -52,16 +52,17 @@ struct received {
 /// A group of ranks (processes), in which each has a number from 0. All operations are awaitable, and begin
 /// when they are awaited: `co_await w.barrier()`, or `weir::sync_wait(w.barrier())` on a plain thread.
 ///
-/// Memory:   the caller's, without a copy. The caller keeps it, untouched, until the await ends; after a
-///           rank's failure until the job ends, as MPI may still use it, unless the operation is a receive.
+/// Memory:   the caller's: nothing is copied. The caller keeps it, untouched, until the await ends. After a
+///           rank's failure MPI may still use the memory, except that of a receive: then the caller keeps it
+///           until the job ends.
 /// Order:    between two ranks, messages with one tag arrive in the order in which they were sent. Collective
-///           operations (from `barrier` on) begin on all ranks of the group in one order: await one after the
-///           other. Independent coroutines need a communicator each: `split`, `duplicate`.
+///           operations (`barrier` and all declared below it) begin on all ranks of the group in one order:
+///           await one after the other. Independent coroutines need a communicator each: see `duplicate`.
 /// Suspends: unless the operation is complete at once. Resumes: on the coroutine's executor, by a post.
 /// Errors:   `error` if MPI reports one; `rank_failed` after the failure of a rank; `std::logic_error` after
-///           the end of the world, or without ranks. A stop or time limit of a stage, or `when_any`, ends a
-///           receive or a probe by `stopped`; other operations end by themselves only. The destruction of a
-///           coroutine that waits blocks until MPI has finished with the memory.
+///           the end of the world, or without ranks. A receive or a probe throws `stopped` when a stop, a
+///           time limit or `when_any` ends the wait; no other operation can be ended early. The destruction
+///           of a coroutine that waits blocks until MPI has finished with the memory.
 /// Threads:  any, at all levels of MPI from MPI_THREAD_FUNNELED on: see `world`.
 /// Lifetime: a value; copies share a communicator of MPI. The world outlives the operations.
 /// Cost:     no allocation, but by the operations that return a `task`.
@@ -136,7 +137,7 @@ class communicator {
     [[nodiscard]] explicit operator bool() const noexcept { return comm_ != nullptr; }  ///< has ranks
 
     /// Any operation that MPI begins with a request, such as `MPI_Ialltoall`.
-    /// \param name   that of the function, for errors; a literal.
+    /// \param name   the name of the MPI function, for errors; a literal.
     /// \param start  `int(MPI_Comm, MPI_Request*)`: begins the operation, and returns MPI's code. Called at
     ///               most once, on a thread that may call MPI. Must not throw, block, or use weir::mpi.
     /// \returns awaitable of void.
@@ -210,25 +211,26 @@ class communicator {
                        [](MPI_Comm comm, MPI_Request* r) noexcept { return MPI_Ibarrier(comm, r); });
     }
 
-    /// Collective: joins the elements of all ranks, place by place; on each rank the result replaces `both`.
-    /// \returns awaitable of void: `both` has the result. Errors: `std::length_error`: 2^31 numbers or more.
+    /// Collective: combines the elements of all ranks, index by index; on each rank the result replaces
+    /// `in_out`. \returns awaitable of void. Errors: `std::length_error` for 2^31 numbers or more.
     template <class T, std::size_t N>
-    [[nodiscard("co_await this, or nothing is done")]] auto all_reduce(std::span<T, N> both,
+    [[nodiscard("co_await this, or nothing is done")]] auto all_reduce(std::span<T, N> in_out,
                                                                        reduction how) const {
-        return request("MPI_Iallreduce", [both, n = detail::summands<T>(both.size()),
+        return request("MPI_Iallreduce", [in_out, n = detail::summands<T>(in_out.size()),
                                           how](MPI_Comm comm, MPI_Request* r) noexcept {
-            return MPI_Iallreduce(MPI_IN_PLACE, both.data(), n.count, n.type(), detail::op_of(how), comm, r);
+            return MPI_Iallreduce(MPI_IN_PLACE, in_out.data(), n.count, n.type(), detail::op_of(how), comm,
+                                  r);
         });
     }
     /// The same as `all_reduce`, but only the rank `root` has the result; other ranks keep their elements.
     template <class T, std::size_t N>
-    [[nodiscard("co_await this, or nothing is done")]] auto reduce(std::span<T, N> both, reduction how,
+    [[nodiscard("co_await this, or nothing is done")]] auto reduce(std::span<T, N> in_out, reduction how,
                                                                    int root) const {
         owned().check_peer(root);
-        return request("MPI_Ireduce", [both, n = detail::summands<T>(both.size()), how, root,
+        return request("MPI_Ireduce", [in_out, n = detail::summands<T>(in_out.size()), how, root,
                                        is_root = rank() == root](MPI_Comm comm, MPI_Request* r) noexcept {
-            return MPI_Ireduce(is_root ? MPI_IN_PLACE : both.data(), is_root ? both.data() : nullptr, n.count,
-                               n.type(), detail::op_of(how), root, comm, r);
+            return MPI_Ireduce(is_root ? MPI_IN_PLACE : in_out.data(), is_root ? in_out.data() : nullptr,
+                               n.count, n.type(), detail::op_of(how), root, comm, r);
         });
     }
 

@@ -84,23 +84,24 @@ inline std::shared_ptr<const owned_comm> make_comm(const owned_comm& of, const s
 }
 
 // MPI_Comm_create_group blocks a thread until all ranks of the new group have called this function: for a
-// long time, if a rank is late. So the ranks first gather the wishes of all ranks, and then agree on the
-// creation that comes next (creation_turns.hpp); both steps block no thread. `parent`: the state that `of`
-// shares.
+// long time, if a rank is late. So the ranks first exchange their colours, keys and proposed numbers. Then
+// they agree on the creation that comes next (creation_turns.hpp). Both steps block no thread. `parent`: the
+// owner of the MPI communicator of `of`.
 inline task<communicator> split(communicator of, const owned_comm& parent, int colour, int key) {
-    struct wish {
+    struct choice {
         int colour;
         int key;
         std::uint64_t number;
     };
-    leaked_on_failure<wish> mine(of, wish{colour, key, parent.turns->propose()});
-    leaked_on_failure<std::vector<wish>> wishes(of, std::vector<wish>(static_cast<std::size_t>(of.size())));
-    co_await of.all_gather(std::span<const wish>(&*mine, 1), std::span(*wishes));
-    const std::vector<wish>& all = *wishes;
+    leaked_on_failure<choice> mine(of, choice{colour, key, parent.turns->propose()});
+    leaked_on_failure<std::vector<choice>> choices(of,
+                                                   std::vector<choice>(static_cast<std::size_t>(of.size())));
+    co_await of.all_gather(std::span<const choice>(&*mine, 1), std::span(*choices));
+    const std::vector<choice>& all = *choices;
     std::vector<int> members;
     std::uint64_t number = 0;
     for (int r = 0; r < of.size(); ++r) {
-        const wish& each = all[static_cast<std::size_t>(r)];
+        const choice& each = all[static_cast<std::size_t>(r)];
         if (each.colour == colour) members.push_back(r);
         number = weir::detail::larger(number, each.number);
     }

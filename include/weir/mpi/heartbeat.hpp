@@ -35,10 +35,11 @@ struct failure_options {
 
 namespace detail {
 
-// Listens on a communicator of its own. Each rank sends a heartbeat to the next rank, and the last rank to
-// rank 0. A rank that fails, or finds that the rank before it is silent, tells all others. Then all
-// operations end with `rank_failed`. When all ranks have left their work, or the grace is over, the lowest
-// rank that has not failed calls MPI_Abort. The others call MPI_Abort after twice the grace.
+// Finds ranks that have failed, and ends the job after a failure. Each rank sends a heartbeat to the next
+// rank, and the last rank to rank 0. A rank that fails, or finds that the rank before it is silent, tells all
+// others. Then all operations end with `rank_failed`. When all ranks except the failed one have called
+// leave(), or the grace is over, the leader calls MPI_Abort: the lowest rank that has not failed. The others
+// call MPI_Abort after twice the grace.
 //
 // All but the constructor and `leave` are called under the reactor's lock. A function that calls MPI is
 // called on a thread that may do so.
@@ -87,8 +88,8 @@ class heartbeat final : public periodic_work {
     std::int64_t tick(std::int64_t now) noexcept override {
         receive_all();
         if (loop_.failure() != nullptr) return end_together(now);
-        // After a long time without a call, this rank probably was stopped, and with it the others. The time
-        // is not ignored, as the program may poll as seldom as that.
+        // A long time since the last call probably means that this process was stopped, as the others may
+        // have been: so this time is limited. It counts at all because the program may poll so rarely.
         silence_ += weir::detail::smaller(now - std::exchange(ticked_, now), how_.dead_after.count() / 4);
         if (std::exchange(was_heard_, false)) silence_ = 0;
         if (how_.heartbeat.count() <= 0 || size_ == 1 || has_stopped_) return now + interval;
@@ -109,11 +110,11 @@ class heartbeat final : public periodic_work {
     // Sends no heartbeat from now on, and expects none: all ranks have ended their work without a failure.
     int stop() noexcept {
         has_stopped_ = true;
-        return MPI_Wait(&beat_, MPI_STATUS_IGNORE);  // ends, as the next rank still receives
+        return MPI_Wait(&beat_, MPI_STATUS_IGNORE);  // returns soon: the next rank still receives
     }
 
   private:
-    static constexpr std::size_t longest = 2000;  // characters of a reason: sent without a rendezvous
+    static constexpr std::size_t longest = 2000;  // characters of a reason; MPI sends so few at once
     // The time between two calls of tick(), in ns. A look for messages takes MPI as long as a poll for all
     // operations: so not each poll calls tick().
     static constexpr std::int64_t interval = 1'000'000;
@@ -128,7 +129,7 @@ class heartbeat final : public periodic_work {
         }
     }
 
-    int lowest() const noexcept { return loop_.failure()->rank() == 0 ? 1 : 0; }
+    int leader() const noexcept { return loop_.failure()->rank() == 0 ? 1 : 0; }
 
     void give_up(int rank, const std::string& why) {
         loop_.fail(std::make_shared<const rank_failed>(rank, why));
@@ -180,10 +181,10 @@ class heartbeat final : public periodic_work {
             explain(unexplained);
         }
         if (failed_at_ == 0) failed_at_ = now;
-        const bool leads = rank_ == lowest() || size_ == 1;
+        const bool leads = rank_ == leader() || size_ == 1;
         const bool has_left = has_left_.load(std::memory_order_relaxed);  // see leave()
         tell();
-        if (has_left && !leads && !told_) told_ = send(left, lowest(), nullptr, 0);
+        if (has_left && !leads && !told_) told_ = send(left, leader(), nullptr, 0);
         int are_sent = 0;
         MPI_Testall(static_cast<int>(notices_.size()), notices_.data(), &are_sent, MPI_STATUSES_IGNORE);
         const bool have_left = has_left && num_left_ >= size_ - 2;  // without this rank and the failed one
@@ -201,14 +202,14 @@ class heartbeat final : public periodic_work {
     int rank_ = 0;
     int size_ = 1;
     std::int64_t ticked_ = 0;   // when tick() was called last
-    std::int64_t silence_ = 0;  // for how long the rank before this was not heard of, as this rank knows
-    bool was_heard_ = false;    // since the last call of tick()
+    std::int64_t silence_ = 0;  // for how long the rank before this one was not heard of; see tick()
+    bool was_heard_ = false;    // the rank before this one was heard of since the last call of tick()
     std::int64_t next_beat_ = 0;
     std::int64_t abandoned_at_ = 0;  // 0: no call of abandon(), or explained
     std::int64_t failed_at_ = 0;
     standard_platform::atomic<bool> has_left_{false};
     bool has_stopped_ = false;
-    bool told_ = false;  // the lowest rank was told that this rank has left
+    bool told_ = false;  // the leader was told that this rank has left
     int num_left_ = 0;
     MPI_Request beat_ = MPI_REQUEST_NULL;
     std::string said_;

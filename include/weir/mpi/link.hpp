@@ -49,12 +49,12 @@ task<channel_plan> plan_channel(communicator of, bool puts, bool gets, std::size
 // | message | from, to             | meaning                                                              |
 // |---------|----------------------|----------------------------------------------------------------------|
 // | item    | producer to consumer | the bytes of an item; takes one credit                               |
-// | end     | producer to consumer | no more items, after so many                                         |
-// | credit  | consumer to producer | so many items were got; each producer begins with the full capacity  |
+// | end     | producer to consumer | the number of all items sent: no more follow                         |
+// | credit  | consumer to producer | the number of items got: new credit; the first is the full capacity  |
 // | gone    | consumer to producer | gets no more: send items elsewhere                                   |
 // | bye     | consumer to producer | the answer to `end`: this consumer sends nothing more                |
 //
-// A consumer does not know the sizes of items, and so probes for them. A rank that only puts never probes.
+// A consumer does not know the size of an item, and so probes before a receive. Other ranks never probe.
 // Each rank has one receive pending for the other messages (notes), from any rank, until no more notes can
 // come. A note may overtake an item, so `end` has the number of items.
 //
@@ -158,7 +158,7 @@ class link : operation {
     }
     reactor& loop() const noexcept { return *loop_; }
     counts& figures() noexcept { return counts_; }
-    // In ns, with the wait that goes on now. Called under the reactor's lock.
+    // In ns: how long items have waited for credit, until now. Called under the reactor's lock.
     std::int64_t credit_wait() const noexcept;
 
   private:
@@ -276,7 +276,7 @@ class link : operation {
     std::vector<peer*> consumers_;  // if this rank puts
     std::vector<peer*> producers_;  // if this rank gets
     std::size_t capacity_ = 1;
-    std::uint32_t credit_batch_ = 1;  // for how many items a note returns credit, at least
+    std::uint32_t credit_batch_ = 1;  // a note returns credit for at least so many items
     kick_operation kick_{*this};
     listener listener_{*this};
     standard_platform::atomic<std::int64_t> underway_{0};  // operations of this link that have not ended

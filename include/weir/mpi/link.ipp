@@ -51,8 +51,8 @@ inline link::link(channel_plan plan, executor& clock)
 }
 
 inline int link::begin(MPI_Request&, bool& again) noexcept {
-    // Not all items at once: consumers return the credit of the first half of their room while producers send
-    // the second half.
+    // At most half of the room at once: this consumer returns the credit of the first half while producers
+    // send the second half.
     const std::size_t most = credit_batch_ * producers_.size();
     for (std::size_t i = 0; i < most; ++i) {
         int is_there = 0;

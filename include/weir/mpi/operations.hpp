@@ -23,9 +23,9 @@ class operation {
     operation(const operation&) = delete;
     operation& operator=(const operation&) = delete;
 
-    // Begins the operation; returns MPI's code. Sets `request` if there is an end to wait for. If `request`
-    // is not set, but `again` is, the function is called again at each poll. If neither is set, the operation
-    // is over.
+    // Begins the operation; returns MPI's code. Sets `request` to the request of MPI whose end is the end of
+    // the operation. If `request` is not set, but `again` is, the function is called again at each poll. If
+    // neither is set, the operation is over.
     virtual int begin(MPI_Request& request, bool& again) noexcept = 0;
     // Called once, when the operation is over, under the reactor's lock. The object may be gone when ended()
     // returns.
@@ -55,7 +55,7 @@ class operation {
 };
 
 // The operations that have begun. Used only by the thread that holds the reactor's lock. `begin` and `ended`
-// of an operation may begin other operations here, but only operations with a request.
+// of an operation may call begin() of this object for another operation, if that one sets a request.
 class operations {
   public:
     std::size_t size() const noexcept { return requests_.size() + repeated_.size(); }
@@ -80,7 +80,7 @@ class operations {
         int code = o.begin(request, again);
         const bool has_request = code == MPI_SUCCESS && request != MPI_REQUEST_NULL;
         int is_complete = has_request || again ? 0 : 1;
-        // If only the test fails, MPI still uses the memory: test() asks again.
+        // If MPI_Test fails, the operation is still pending, and MPI uses its memory: test() tests again.
         if (has_request) code = MPI_Test(&request, &is_complete, &o.status_);
         if (is_complete != 0 || (code != MPI_SUCCESS && !has_request)) return end(o, code);
         if (!has_request) {
@@ -136,7 +136,7 @@ class operations {
     }
 
   private:
-    // Ends an operation with MPI's result. Returns true, for functions that return whether one has ended.
+    // Ends an operation with the code of MPI. Returns true: an operation has ended.
     static bool end(operation& o, int code) noexcept {
         int cancelled = 0;
         if (code == MPI_SUCCESS && o.cancel_was_called_) code = MPI_Test_cancelled(&o.status_, &cancelled);

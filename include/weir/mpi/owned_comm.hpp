@@ -22,7 +22,8 @@
 
 namespace weir::mpi::detail {
 
-// The types that type_of() has exactly. GNU extensions make __int128 and __float128 arithmetic, too.
+// The types for which type_of() has an MPI datatype. Not std::is_arithmetic, which with GNU extensions
+// includes __int128 and __float128.
 template <class T>
 concept number = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, long double> ||
                  (std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= sizeof(std::int64_t));

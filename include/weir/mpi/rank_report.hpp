@@ -36,8 +36,8 @@ namespace weir::mpi {
 ///     for (auto& batch : run) train(batch);
 ///     const weir::rank_stats stats = co_await ranks->total();
 ///
-/// Lap number k of one rank is merged with lap number k of the others. A rank whose run has ended takes part
-/// without figures until the runs of all ranks have ended. No run waits for the run of another rank: up to 64
+/// Lap number k of one rank is merged with lap number k of the others. A rank whose run has ended contributes
+/// zeros until the runs of all ranks have ended. No run waits for the run of another rank: up to 64
 /// laps of a rank wait to be merged. Laps that end while 64 laps wait are joined into one, which counts as
 /// one lap.
 ///
@@ -46,7 +46,7 @@ namespace weir::mpi {
 /// Threads:  `show` and the reductions run on the executor's threads.
 /// Lifetime: the destructor waits until each other rank has destroyed its report, or has ended its run. The
 ///           executor outlives the report.
-/// Cost:     a vector of `rank_layout::size()` numbers for each lap.
+/// Cost:     for each lap, a reduction of about `rank_layout::size()` numbers.
 class rank_report final : public run_report {
   public:
     /// Called on each rank when a lap was merged, with the stragglers (slow ranks) of the last laps.

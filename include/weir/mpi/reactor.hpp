@@ -52,7 +52,7 @@ class periodic_work {
 
 // A lock around `operations`, and a list of new operations. If the lock is free, the thread that submits an
 // operation begins the operation; else the holder of the lock does. Any thread may poll: an idle thread of
-// the executor whose coroutine waits; the reactor's thread (the guard of polled_source) while no worker does;
+// the executor whose coroutine waits; the reactor's thread, which calls run(), while no such thread polls;
 // and callers of `poll`. With MPI_THREAD_FUNNELED, only one thread calls MPI: see `set_thread`.
 //
 // A world and its communicators share the reactor; communicators may be destroyed after the world.
@@ -100,7 +100,7 @@ class reactor final : public weir::detail::polled_source {
         serve(false);
     }
 
-    // Begins the submitted operations, cancels those of `cancel`, ends those that are complete, and calls
+    // Begins submitted operations, cancels those passed to cancel(), ends those that are complete, and calls
     // `periodic_work::tick` when due. Does nothing if another thread holds the lock, or if this thread may
     // not call MPI. Any thread. Returns whether any operation has ended.
     bool poll() noexcept { return serve(true); }
@@ -147,7 +147,7 @@ class reactor final : public weir::detail::polled_source {
         return is_failed_.load(std::memory_order_acquire) ? failure_.get() : nullptr;
     }
 
-    // Sleeps until the flag is set or poked; or polls once, if no thread calls `run`.
+    // Sleeps until the flag is set, or shorter: the caller repeats the call. If no thread calls `run`, polls.
     void wait(weir::detail::parker& flag) noexcept {
         if (has_guard_) {
             static_cast<void>(flag.wait());
@@ -203,12 +203,12 @@ class reactor final : public weir::detail::polled_source {
     // polls no sources, or if only one thread may call MPI. Does nothing if no thread calls `run`.
     void tell(executor* poller) noexcept {
         if (!has_guard_) return;
-        news_.fetch_add(1, std::memory_order_relaxed);  // published by expect()
+        news_.fetch_add(1, std::memory_order_relaxed);  // relaxed: expect() publishes it
         expect(only_ == thread_id{} ? poller : nullptr);
     }
 
     std::int64_t poll(std::int64_t now, bool) noexcept override {
-        // relaxed: for news that this load misses, tell() asks for another poll
+        // Returns when to poll again, in ns. relaxed: for news that this load misses, tell() asks for a poll
         const std::uint32_t news = news_.load(std::memory_order_relaxed);
         if (poll() || news != seen_news_) last_event_ = now;
         seen_news_ = news;
@@ -282,7 +282,7 @@ class reactor final : public weir::detail::polled_source {
     platform::atomic<bool> is_closed_{false};
     platform::atomic<std::size_t> num_begun_{0};
     std::shared_ptr<const rank_failed> failure_;
-    // Of the thread that polls as `polled_source`:
+    // Used by poll(now, bool), which one thread at a time calls:
     std::uint32_t seen_news_ = 0;
     std::int64_t last_event_ = 0;
     std::int64_t looked_ = 0;  // of the reactor's thread: when run() has polled last

@@ -107,8 +107,8 @@ class process {
 
   private:
     // Calls the function on a thread that may call MPI, and blocks until the operation that the function
-    // begins is over. `name`: that of the MPI function. If the MPI function fails, this rank has failed:
-    // tells all ranks.
+    // begins is over. `name`: that of the MPI function. If the MPI function fails, the reactor tells all
+    // ranks that this rank has failed.
     template <class Function>
     void call_and_wait(const char* name, Function function) {
         class one_call final : public operation {
@@ -208,8 +208,8 @@ class only_one {
 ///           next rank, which tells the others. When all worlds are destroyed, or after
 ///           `failure_options::grace`, MPI_Abort ends the job with a status. MPI 3 has no way to continue
 ///           without the failed rank: restart the job from its last checkpoint.
-/// Errors:   `std::logic_error` for a second world, after the end of MPI, if MPI is asked for no level of
-///           threads, or for MPI_THREAD_SINGLE, if MPI grants too low a level, or a call of MPI fails;
+/// Errors:   `std::logic_error` for a second world, after the end of MPI, or if a call of MPI fails. Also if
+///           `world_options::threads` is MPI_THREAD_SINGLE or no level, or if MPI grants too low a level.
 ///           `std::bad_alloc`; `std::system_error` if no thread can be started.
 /// Lifetime: everything that sends or receives ends before the world. The destructor waits for all ranks.
 /// Cost:     a thread. Whoever polls does so for 200 us after each event without a pause, then less and less
@@ -226,8 +226,8 @@ class world : detail::only_one, detail::process, public communicator {
         process::leave();
     }
 
-    /// Calls the function. If the function throws, prints the rank and the failure of a rank that is known
-    /// already; or else prints the exception, and tells the other ranks.
+    /// Calls the function. If the function throws, prints this rank, and the failure of a rank that is known
+    /// already. If none is known, prints the exception instead, and tells the other ranks of it.
     /// \returns the status for `main`: 0, or 1 if the function threw.
     template <class Function>
     int run(Function&& function) {
