@@ -129,7 +129,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         if (!options.gets) this->in.close();
         this->open();
     }
-    /// Collective: exchanges the options of all ranks. \returns awaitable of the plan for the constructor.
+    /// Collective: exchanges the options of all ranks. \returns a task of the plan for the constructor.
     [[nodiscard]] static auto plan(communicator of, const channel_options& options) {
         return detail::plan_channel(std::move(of), options.puts, options.gets, options.capacity);
     }
