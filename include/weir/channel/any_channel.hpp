@@ -56,12 +56,12 @@ class any_channel : public channel_puts<Policy> {
     using typename items::side;
     using typename items::waiter;
 
-    // Virtual: a run owns its channels through pointers to this type.
+    // Virtual: a run (a started pipeline) destroys its channels through pointers to this class.
     virtual ~any_channel() = default;
 
-    // `line`: the end at which `w` waits. `stop` ends the wait; a `w` that is not yet in line will not wait.
-    // `forget` removes `w` from the line, as the owner gives up; false: `w` was not in line. Both then admit
-    // puts that waited behind the put `w`: smaller items may fit the limit in bytes.
+    // `line`: the end at which `w` waits. `stop` ends the wait of `w`; a `w` that is not yet in line will not
+    // wait. `forget` removes `w` from the line; false: `w` was not in line. With a limit in bytes, both
+    // functions then admit puts behind the put `w` whose smaller items fit.
     void stop(waiter& w, side line) noexcept {
         core::stop(w, line);
         if (line == side::put) admit_waiting_puts();
@@ -73,8 +73,8 @@ class any_channel : public channel_puts<Policy> {
     }
 
     // Puts, or gets, as many items as possible without waiting; returns their number. Returns 0 in a forked
-    // process without the threads of the channel's executor: the awaitable then suspends, which throws
-    // `forked_error`.
+    // process without the threads of the channel's executor: the operation then suspends, and the suspension
+    // throws `forked_error`.
     template <class T>
     std::size_t put_some(T* from, std::size_t most) noexcept {
         if (core::clock_.is_orphaned()) return 0;
@@ -117,29 +117,29 @@ class any_channel : public channel_puts<Policy> {
         return n;
     }
 
-    // From now on a thread that waits without a time limit runs coroutines of the channel's executor
-    // meanwhile, if a thread of the executor pauses for that: see `executor::lend_place`. Called before the
-    // channel is used.
+    // From now on, a thread that waits without a time limit may work in the place of a thread of the
+    // channel's executor, which pauses meanwhile: see `executor::lend_place`. Called before the channel is
+    // used.
     void let_consumers_help() noexcept { core::consumers_help_ = true; }
 
     void close() noexcept;
     void close_to_newcomers() noexcept;
     void cancel() noexcept;
-    // `of_sink`: the new capacity of the queue behind the sink, if `merge_sink` has merged that queue with
-    // this one; 0: unchanged. With a merged sink, `capacity` is as for `merge_sink`.
+    // If `merge_sink` has merged the queue behind the sink with this queue: `of_sink` is the new capacity of
+    // the queue behind the sink (0: unchanged), and `capacity` that of both queues, plus 1.
     void set_capacity(std::size_t capacity, std::size_t of_sink = 0);
-    // Merges the queue behind the last stage, the sink, with this queue, the one before that stage. The sink
-    // passes items on unchanged, so it then needs no coroutine. Called before the queue is used. `sink`: the
-    // name of the sink. `capacity`: that of both queues, plus 1 for the item that the sink holds. `of_sink`,
-    // `bytes_of_sink`: the limits of the queue behind the sink, in items and in bytes; the limit in bytes is
-    // added to that of this queue.
+    // Merges this queue, which is before the last stage (the sink), with the queue behind that stage. The
+    // sink passes items on unchanged, and then needs no coroutine. Called before the queue is used. `sink`:
+    // the name of the sink. `capacity`: of both queues together, plus 1 for the item that the sink holds.
+    // `of_sink`, `bytes_of_sink`: the limits of the queue behind the sink, in items and in bytes; the limit
+    // in bytes is added to that of this queue.
     void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
                     std::size_t bytes_of_sink);
     void set_max_bytes(std::size_t bytes);
-    // From now on all puts have numbers, from 0 without gaps, and items go in by their numbers: see
-    // `channel_puts`. Called before the channel is used.
+    // From now on all puts have numbers, from 0 without gaps, and items enter in the order of these numbers:
+    // see `channel_puts`. Called before the channel is used.
     void keep_order() { core::order_ = std::make_unique<put_order>(capacity_, ring_.places()); }
-    // Names a channel that has no clock yet. Called before the channel is used.
+    // Sets the name for statistics and reports. Called before the channel is used.
     void set_name(std::string name) noexcept { core::name_ = std::move(name); }
     // Refuses all puts with a number above `last`, also those that wait.
     void block_puts(std::uint64_t last) noexcept {
@@ -174,7 +174,7 @@ class any_channel : public channel_puts<Policy> {
     using typename puts::wakes;
 
     // Locks both ends of the channel. The destructor unlocks, and then wakes the waiters in `woken`.
-    // `ends_apart`: takes both locks even if the ends share one, to change whether they do.
+    // `ends_apart`: takes both locks even if one lock guards both ends, for a change of the number of locks.
     class [[nodiscard]] locked_change {
       public:
         explicit locked_change(any_channel& c, bool ends_apart = false) noexcept : held_(c, ends_apart) {}
@@ -239,8 +239,8 @@ class any_channel : public channel_puts<Policy> {
     // `woken`. The caller destroys the items after it unlocks the channel. Returns the number of the last
     // item, plus 1.
     std::uint64_t discard(ring& discarded, wakes& woken) noexcept;
-    bool drains_puts_ = false;       // closed for new puts only
-    std::size_t sink_capacity_ = 0;  // the part of the capacity for a merged sink and its queue; 0: no sink
+    bool keeps_waiting_puts_ = false;  // closed, but puts that waited at the close can still be done
+    std::size_t sink_capacity_ = 0;    // the part of the capacity for a merged sink and its queue; 0: no sink
 
     template <class, class, bool>
     friend class channel_awaiter;

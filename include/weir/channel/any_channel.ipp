@@ -29,7 +29,7 @@ WEIR_INLINE auto any_channel<Policy>::block(side line, void* item, duration max_
     core::wake_all(woken);
     if (result != outcome::pending) return result;
     if (core::consumers_help_ && ex != nullptr && max_wait == (duration::max)()) {
-        // `work_in_lent_place` also returns true after a `flag.poke()`, which serves nobody.
+        // `work_in_lent_place` also returns true if `flag` was poked, not set: `w` is not served then.
         if (detail::work_in_lent_place(*ex, flag) && flag.is_set()) return w.outcome;
     }
     return block_in_line(w, line, flag, ex, max_wait);
@@ -46,7 +46,7 @@ WEIR_INLINE void any_channel<Policy>::close_to_newcomers() noexcept {
     locked_change locked(*this);
     if (putters_.empty()) return close_locked(locked.woken());
     closed_ = true;
-    drains_puts_ = true;
+    keeps_waiting_puts_ = true;
     puts::end_early_puts(locked.woken());
 }
 
@@ -67,7 +67,7 @@ WEIR_INLINE void any_channel<Policy>::cancel() noexcept {
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::set_capacity(std::size_t capacity, std::size_t of_sink) {
     core::check_capacity(capacity);
-    ring other(type_, capacity);  // the old block is freed after unlocking
+    ring other(type_, capacity);  // frees the old memory after unlocking
     std::vector<put_order::place> places(core::order_ != nullptr ? other.places() : 0);
     locked_change locked(*this, true);
     if (core::has_sink() && of_sink != 0) core::sink_->set_capacity(of_sink);
@@ -182,7 +182,7 @@ WEIR_INLINE void any_channel<Policy>::admit_waiting_puts() noexcept {
 
 template <class Policy>
 WEIR_INLINE const char* any_channel<Policy>::contradiction() const noexcept {
-    const auto first_unanswered = [](const waiter* w) {
+    const auto first_unclaimed = [](const waiter* w) {
         while (w != nullptr && w->choice != nullptr && w->choice->is_claimed()) w = w->next;
         return w;
     };
@@ -190,8 +190,8 @@ WEIR_INLINE const char* any_channel<Policy>::contradiction() const noexcept {
     // The first put may belong to a choice (a `select`) that another channel has served. If its item is too
     // large to go in, the puts behind it may fit: they are admitted when the first put is removed.
     const waiter* const putter =
-        first_unanswered(putters_.front()) == putters_.front() ? putters_.front() : nullptr;
-    const waiter* const getter = first_unanswered(getters_.front());
+        first_unclaimed(putters_.front()) == putters_.front() ? putters_.front() : nullptr;
+    const waiter* const getter = first_unclaimed(getters_.front());
     if (size > ring_.places()) return "more items are in a channel than it has places";
     if (getter != nullptr && size != 0) {
         return "somebody waits to get from a channel that has an item";
@@ -199,7 +199,7 @@ WEIR_INLINE const char* any_channel<Policy>::contradiction() const noexcept {
     if (putter != nullptr && size < capacity_ && puts::fits(size, putter->item)) {
         return "somebody waits to put into a channel that has room";
     }
-    if (closed_ && ((putter != nullptr && !drains_puts_) || getter != nullptr)) {
+    if (closed_ && ((putter != nullptr && !keeps_waiting_puts_) || getter != nullptr)) {
         return "somebody waits on a channel that is closed";
     }
     return puts::early_contradiction();

@@ -41,17 +41,18 @@ namespace weir {
 ///           wait throws `std::system_error` if the shared thread can't be started. A wait throws
 ///           `forked_error` in a process that was forked after the start of the shared thread, or of the pool
 ///           whose clock the channel uses. A wait throws `stopped` in the function of a stage that is stopped
-///           or out of time, and in an argument of `when_any` after another has ended: the item of a put then
-///           stays with the caller. An operation that was completed before returns its result.
-/// Lifetime: outlives its operations. The destructor destroys the items inside. With more than 100 channels
-///           nested as items, inner items are destroyed at the end of the outermost destructor.
+///           or out of time, and in an argument of `when_any` after another argument has ended: the item of a
+///           put then stays with the caller. An operation that was completed before returns its result.
+/// Lifetime: outlives its operations. The destructor destroys the items inside. If channels are items of
+///           channels, more than 100 levels deep, inner items are destroyed at the end of the outermost
+///           destructor.
 /// Cost:     O(1). One short lock if the capacity is 1 or 2, or if the operation doesn't wait, wakes nobody,
 ///           and doesn't change whether the channel is empty; else at most two. Locks cost next to nothing if
 ///           only one thread uses the channel (bench/results.md). Only the constructor, `set_capacity`,
-///           `stats` and a histogram allocate; the last for waits in more than 8 octaves (powers of two), or
-///           for 2^32 in one bucket. The memory for items is that of the next power of two of the capacity.
-///           An operation that doesn't wait reads the clock only if the channel becomes or stops being empty.
-///           An operation that waits, and one that ends a wait, read the clock once each.
+///           `stats` and a histogram allocate; a histogram only for waits in more than 8 octaves (powers of
+///           two), or for 2^32 waits in one bucket. The memory for items is that of the next power of two of
+///           the capacity. An operation that doesn't wait reads the clock only if the channel becomes or
+///           stops being empty. An operation that waits, and one that ends a wait, read the clock once each.
 /// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
 ///           (platform/biased_lock.hpp).
 ///

@@ -129,8 +129,8 @@ class channel_accounts : public channel_ends<Policy> {
     }
     ~channel_accounts() = default;
 
-    // The current time. Returns the last clock reading of the slot if that reading accounts for all of the
-    // slot's work: such a reading is a few instructions old. Reads the clock if not, or without a slot.
+    // The current time. If the slot has done no work since its last clock reading, returns that reading,
+    // which is a few instructions old. Otherwise, or without a slot, reads the clock.
     std::int64_t reading(slot* measured) const noexcept {
         if constexpr (Policy::statistics) {
             return measured != nullptr ? reading_of(*measured) : clock_.now();
@@ -226,7 +226,8 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // Counts a mark of the end of an epoch (channel/epoch_item.hpp) that was handed to a waiting get.
+    // Counts a mark of the end of an epoch, a pass over the data (channel/epoch_item.hpp), that was handed to
+    // a waiting get.
     void count_mark() noexcept {
         ++put_marks_;
         ++get_marks_;

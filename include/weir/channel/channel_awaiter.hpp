@@ -227,7 +227,7 @@ class channel_awaiter : public not_awaited {
         return env.executor != nullptr;
     }
     // Whether `env.ends` ends this wait: at a stop of the run, at a time limit, or when a `when_any` has its
-    // result. False for a wait of the stage's worker (slot) itself, which only the channel ends.
+    // result. False for a put or get of the stage's worker (slot) itself: only the channel ends such a wait.
     bool ends_with_run(const coroutine_env& env) const noexcept {
         return env.ends != nullptr && waiter_.measured == nullptr;
     }
@@ -256,14 +256,14 @@ class channel_awaiter : public not_awaited {
         return ex;
     }
 
-    // Whether the slot's get must not wait: another thread has set `slot::recalled`, and then calls `recall`.
-    // relaxed: read under the lock that `recall` takes after that
+    // Whether the slot's get must not wait. Another thread sets `slot::recalled`, and then calls `recall`,
+    // which ends a get that already waits. relaxed: `recall` takes the lock under which this function reads
     bool is_recalled() const noexcept {
         return line_ == side::get && waiter_.measured != nullptr &&
                waiter_.measured->recalled.load(std::memory_order_relaxed);
     }
 
-    // Records that `h` suspends; under the lock if it waits. A slot whose function runs `h` enters `state`.
+    // `h` suspends, to wait (under the lock) or to yield. A slot whose function runs `h` enters `state`.
     void mark_suspended(std::coroutine_handle<> h, executor& ex, const coroutine_env& env, slot_state state) {
         prepare();
         waiter_.set_coroutine(h, &ex, env.measured);

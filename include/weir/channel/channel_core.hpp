@@ -79,13 +79,13 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     }
 
     // Ends the get of a slot (a worker of a stage) without an item, if the slot waits. The caller has set the
-    // flag `recalled` of the slot, as the slot has held its earlier items for the time allowed, or has to
-    // leave service.
+    // flag `recalled` of the slot: the slot must hold its earlier items no longer, or has to leave service.
     void recall(const slot& getter) noexcept {
         waiter* found = nullptr;
         {
             const whole_lock held(*this);
-            // Searched from both ends: slots mostly leave service in, or against, the order of numbers.
+            // Searched from both ends: slots mostly leave service in the order of their numbers, or in the
+            // reverse order.
             found = getters_.front();
             for (waiter* back = getters_.back(); found != nullptr; found = found->next) {
                 if (found->measured == &getter) break;
@@ -157,8 +157,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         return clock;
     }
 
-    // Returns a different number at each call. A choice (choice.hpp) calls its first channel, and decides by
-    // the number which operation is tried first.
+    // Returns a different number at each call. A choice (choice.hpp) calls this function of its first
+    // channel: the number decides which operation is tried first.
     std::uint64_t next_choice_number() noexcept {
         return choices_.fetch_add(1, std::memory_order_relaxed);  // relaxed: orders nothing
     }

@@ -20,7 +20,7 @@
 namespace weir::detail {
 
 // A coroutine whose channels are always ready would keep its thread for ever. So its time is cut into slices:
-// a slice ends after a number of operations at an end of a channel, and for a slot (a worker of a stage) also
+// a slice ends after a number of operations at an end of a channel; for a slot (a worker of a stage), also
 // after some time. At the end of a slice the coroutine yields: it goes to the end of its executor's queue.
 
 // After `count` operations at an end: the number of operations before the next one that ends a slice. Gets
@@ -126,8 +126,8 @@ class put_order {
     std::vector<place> places_;
 };
 
-// One of the two ends of a channel, for putting or for getting. Each has a cache line of its own, so that a
-// putting and a getting thread share a line only when one has to read the count of the other.
+// One of the two ends of a channel, for putting or for getting. Each end has its own cache line: a putting
+// and a getting thread share a line only when one reads the count of the other.
 template <class Platform, int Level>
 struct alignas(64) channel_end {
     using lock_type = basic_biased_lock<Platform, Level>;

@@ -48,8 +48,8 @@ class channel_items : public channel_core<Policy> {
     // ---- under no lock --------------------------------------------------------------------------
 
     // True if the item has moved; false if the operation needs both locks. Inlined only into functions that
-    // are not inlined themselves: a coroutine would keep `me`, which is thread-local, on another thread.
-    // Makes no call if the lock is biased to this thread and no clock has to be read.
+    // are not inlined themselves: a coroutine would keep the thread-local address `me` when it continues on
+    // another thread. Makes no call if the lock is biased to this thread and no clock has to be read.
     template <class T>
     WEIR_ALWAYS_INLINE bool put_at_once(waiter& w) noexcept {
         record* const me = record::mine();
@@ -154,7 +154,7 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // Moves as many items as the lock of this end allows; returns their number. Does not update the hints.
+    // Moves as many items as the lock of this end allows; returns their number. Does not call `update_hints`.
     template <class T>
     std::size_t push_some(T* items, std::size_t most) noexcept {
         if (put_is_accounted() || core::put_needs_both()) return 0;
@@ -219,8 +219,8 @@ class channel_items : public channel_core<Policy> {
     }
 
     // The puts and gets that change the statistics, if one lock guards both ends: the put of the first item,
-    // the get of the last item, and each put and get if a sink was merged with the queue. With two locks, the
-    // slow path does these puts and gets.
+    // the get of the last item, and each put and get of a queue with a merged sink
+    // (`any_channel::merge_sink`). With two locks, the slow path does these puts and gets.
     WEIR_ALWAYS_INLINE bool put_is_accounted() const noexcept {
         return Policy::statistics && core::has_one_lock() && (core::size() == 0 || core::has_sink());
     }
@@ -245,8 +245,8 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // Updates the meter of the merged sink. `mark`: whether the item that was just handed to a get, and so is
-    // not in the ring, is a mark of the end of an epoch.
+    // Updates the meter of the merged sink. `mark`: whether the item that a waiting get has just received,
+    // which is not in the ring, is a mark of the end of an epoch.
     WEIR_NOINLINE void update_sink_meter(slot* measured, bool mark = false) noexcept {
         core::update_sink_meter(measured, [this, mark](std::uint64_t i) {
             if (type_.is_mark == nullptr) return false;

@@ -171,8 +171,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
 };
 
 // The awaitable of a put or get of several items. Moves as many items as possible without waiting. If no item
-// could be moved, waits for the first item as a single put or get does, and then moves as many more as
-// possible.
+// could be moved, waits for the first item as a single put or get does. Then moves as many more as possible.
 template <class Channel, class Stop, bool Puts>
 class batch_operation : public channel_awaiter<typename Channel::policy_type, Stop, Puts> {
     using base = channel_awaiter<typename Channel::policy_type, Stop, Puts>;
@@ -198,7 +197,7 @@ class batch_operation : public channel_awaiter<typename Channel::policy_type, St
         moved_ = move_some(items_);
         return items_.empty() || (moved_ != 0 && moved_ <= operations_left_in_slice(Puts, before));
     }
-    // Resumes as the base does; or by a post of this call, if items have moved and the slice has ended.
+    // If items have moved, the slice has ended: this call posts the coroutine. Else resumes as in the base.
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         return moved_ == 0 ? base::await_suspend(h) : base::yield_when_done(h);
@@ -221,7 +220,7 @@ class batch_operation : public channel_awaiter<typename Channel::policy_type, St
     }
 
     const std::span<T> items_;
-    std::size_t moved_ = 0;        // without waiting
+    std::size_t moved_ = 0;        // the number of items that have moved without a wait
     uninitialised_slot<T> place_;  // where the item that a get waits for arrives
 };
 

@@ -119,7 +119,7 @@ class channel_puts : public channel_items<Policy> {
         put_end_.seen = get_end_.count.load(std::memory_order_acquire);  // pairs with popped()
         return place_of(number) - put_end_.seen < this->capacity_;
     }
-    // The index of an early item in the ring, not reduced to the number of places.
+    // The index of an early item. The ring takes the index modulo the number of places.
     std::uint64_t place_of(std::uint64_t number) const noexcept {
         return put_end_.count.load(std::memory_order_relaxed) + (number - order_->next());
     }
@@ -148,7 +148,7 @@ class channel_puts : public channel_items<Policy> {
     // without gaps. Returns the index of the last item plus 1.
     std::uint64_t gather_early() noexcept;
 
-    // Whether an element of the queue is no item, but marks the end of an epoch (channel/epoch_item.hpp).
+    // Whether an element of the queue is no item, but a mark: the end of an epoch (channel/epoch_item.hpp).
     bool is_mark(const void* item) const noexcept { return type_.is_mark != nullptr && type_.is_mark(item); }
     bool fits(std::size_t before, const void* item) const noexcept {
         return core::bytes_.most == 0 || before == 0 || core::bytes_.has_room_for(type_.bytes(item));
@@ -167,8 +167,8 @@ class channel_puts : public channel_items<Policy> {
     const char* early_contradiction() const noexcept;
 
   private:
-    // The put of a dropped item whose turn has come. False: both locks are needed, as early puts wait; or as
-    // early items are stored, and `put_needs_both()` is true or the channel is measured and empty.
+    // The put of a dropped item whose turn has come. Returns false if both locks are needed: early puts wait;
+    // or early items are stored, and either `put_needs_both()` is true, or the channel is measured and empty.
     bool skip_here(waiter& w, record* me) noexcept;
     WEIR_NOINLINE void enter_ready_here(std::uint64_t gap, slot* measured) noexcept {
         wakes nobody;  // no get waits: otherwise the put would have needed both locks

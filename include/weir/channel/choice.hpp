@@ -220,7 +220,7 @@ class choice_operation : public not_awaited {
         void operator()() const noexcept { choice->stop(by); }
     };
 
-    // The index of the case to try first: pseudorandom, from a channel's counter: tests can repeat it.
+    // The index of the case to try first: pseudorandom, from a counter of a channel. So tests can repeat it.
     std::size_t first_to_try() const noexcept {
         std::size_t i = 0;
         while (cases_[i] == nullptr) ++i;

@@ -24,17 +24,17 @@ class progress_listener {
     // An item gives up its share of `from`. `taken`: by the consumer; false: a stage drops the item.
     virtual void settle(origin& from, bool taken) noexcept = 0;
 
-    // This object if it keeps a checkpoint; else null.
+    // This object if it records progress for checkpoints; else null.
     virtual const progress_recorder* recorder() const noexcept { return nullptr; }
 
   protected:
     ~progress_listener() = default;
 };
 
-// The origin of items: an item of the source, or an item made of several origins, its parts. An item of the
-// source has a position (`draw::position`), unless it repeats another item to pad the epoch. The origin
-// counts shares: one for each item made from it that the consumer has not taken and no stage has dropped.
-// When no share is left, a checkpoint counts the source's items in the origin as finished.
+// The origin of items: one item of the source, or several origins, the parts. An item of the source has a
+// position (`draw::position`), unless it repeats another one to pad an epoch (a pass over the data). The
+// origin counts shares: one for each item made from it that the consumer has not taken and no stage has
+// dropped. When no share is left, a checkpoint counts the source's items in the origin as finished.
 class origin {
   public:
     static constexpr std::uint64_t no_position = UINT64_MAX;
@@ -170,8 +170,8 @@ inline constexpr bool is_epoch_item = false;
 template <class T>
 inline constexpr bool is_epoch_item<epoch_item<T>> = true;
 
-// Uniform access for stages to the elements of a queue. `C`: the element type, an item type or an
-// `epoch_item`.
+// Access for stages to the elements of any queue. `C`: the element type, an item type or an `epoch_item`.
+// `with<U>`: the element type for items of type `U`. `carry` makes such an element.
 template <class C>
 struct epoch_item_traits {
     using value = C;

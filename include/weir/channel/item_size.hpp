@@ -147,7 +147,7 @@ class byte_budget {
     bool is_spent(std::uint64_t sources) const noexcept {
         if (!is_spent()) return false;
         for (; sources_ > 1 && sources != 0; sources &= sources - 1) {
-            if (behind(sources).load(std::memory_order_seq_cst) < share()) return false;
+            if (first_bytes(sources).load(std::memory_order_seq_cst) < share()) return false;
         }
         return true;
     }
@@ -156,14 +156,15 @@ class byte_budget {
     void add(std::size_t bytes, std::uint64_t sources = 0) noexcept {
         bytes_.fetch_add(bytes, std::memory_order_seq_cst);
         for (; sources_ > 1 && sources != 0; sources &= sources - 1) {
-            behind(sources).fetch_add(bytes, std::memory_order_seq_cst);
+            first_bytes(sources).fetch_add(bytes, std::memory_order_seq_cst);
         }
     }
     // Returns whether the removal has brought the budget, or a share, below its limit.
     bool remove(std::size_t bytes, std::uint64_t sources = 0) noexcept {
         bool room = comes_below(most_, bytes_.fetch_sub(bytes, std::memory_order_seq_cst), bytes);
         for (; sources_ > 1 && sources != 0; sources &= sources - 1) {
-            room |= comes_below(share(), behind(sources).fetch_sub(bytes, std::memory_order_seq_cst), bytes);
+            room |=
+                comes_below(share(), first_bytes(sources).fetch_sub(bytes, std::memory_order_seq_cst), bytes);
         }
         return room;
     }
@@ -181,18 +182,18 @@ class byte_budget {
         return before >= limit && before - bytes < limit;
     }
     std::size_t share() const noexcept { return detail::larger<std::size_t>(most_ / sources_, 1); }
-    // The bytes in the queues that the items of the first source of a set come through.
-    counter& behind(std::uint64_t sources) noexcept {
-        return behind_[static_cast<std::size_t>(std::countr_zero(sources))];
+    // The bytes in all queues through which items of the first source of a set come.
+    counter& first_bytes(std::uint64_t sources) noexcept {
+        return source_bytes_[static_cast<std::size_t>(std::countr_zero(sources))];
     }
-    const counter& behind(std::uint64_t sources) const noexcept {
-        return behind_[static_cast<std::size_t>(std::countr_zero(sources))];
+    const counter& first_bytes(std::uint64_t sources) const noexcept {
+        return source_bytes_[static_cast<std::size_t>(std::countr_zero(sources))];
     }
 
     const std::size_t most_;
     counter bytes_{0};
     std::size_t sources_ = 0;
-    std::array<counter, 64> behind_{};
+    std::array<counter, 64> source_bytes_{};
 };
 
 // The bytes in one queue, if they are counted, and the limit.

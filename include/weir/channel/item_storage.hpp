@@ -25,8 +25,8 @@ namespace weir::detail {
 
 // Memory for one object; the owner of the memory keeps track of whether the object exists. For a get,
 // `outcome::done` tells that the item was constructed here: by the get, or by a put that served the waiting
-// get. A std::optional would be written by two stores and read by one load: the failed store forwarding costs
-// 5 ns.
+// get. Not a std::optional: that is written by two stores and read by one load, which waits 5 ns for the
+// stores.
 template <class T>
 class uninitialised_slot {
   public:
@@ -72,7 +72,7 @@ struct item_type {
     std::size_t size;
     std::size_t alignment;
     std::size_t (*bytes)(const void* item) noexcept;  // see `item_size`
-    bool (*is_mark)(const void* item) noexcept;       // whether it ends an epoch; null: no item does
+    bool (*is_mark)(const void* item) noexcept;  // whether it is a mark, which ends an epoch; null: none is
 };
 
 template <class T>

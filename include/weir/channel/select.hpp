@@ -119,7 +119,7 @@ namespace detail {
 template <class Range>
 using channel_of_range =
     std::remove_pointer_t<decltype(detail::channel_in(*std::ranges::begin(std::declval<Range&>())))>;
-// A range of channels, or a temporary range that only refers to channels.
+// A range of channels. A temporary range has to refer to channels, not own them.
 template <class Range>
 concept range_of_channels =
     std::ranges::input_range<Range> && requires { typename channel_of_range<Range>; } &&

@@ -223,7 +223,7 @@ struct stop_case {
     basic_stop_token<Platform> stop;
 };
 
-// The type of case for an argument of `select`: of a stop token, a `stop_case`; else the argument's type.
+// The type of the case for an argument of `select`: `stop_case` for a stop token, else the argument's type.
 template <class C>
 struct select_case_of {
     using type = C;

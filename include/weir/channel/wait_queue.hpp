@@ -24,17 +24,17 @@ enum class admission : std::uint8_t { wait, go, refused };
 // Coroutines that wait until `Rule` admits or refuses each of them. `Rule` has a type `ticket`, which
 // describes the request of one coroutine, and a function
 //     admission ask(const ticket&) const noexcept;
-// If an admission changes the rule, `ask` is not const, and a const function `judge` gives the same answer
-// without the change. After this change, coroutines in front of the admitted one still have to wait. The rule
-// is used only under the lock of the queue. `update` changes the rule, then asks the rule about each waiting
+// If `ask` changes the rule when it admits, `Rule` also has a const function `judge`, which gives the same
+// answer without the change. The change must not let coroutines in front of the admitted one go. The rule is
+// used only under the lock of the queue. `update` changes the rule, then asks the rule about each waiting
 // coroutine, first come, first served, and wakes those that are admitted or refused.
 //
 // With many waiting coroutines, `update` is fast if the rule has one of these functions:
 //     bool may_answer() const noexcept;
 //     bool goes_before(const ticket&, const ticket&) const noexcept;
-// `may_answer`: `update` stops asking when this function returns false. `goes_before`: the line is in this
-// order, a strict weak order, and if one coroutine has to wait, all behind it have to wait. After a change
-// that breaks this promise, the caller calls `ask_all`.
+// `may_answer`: `update` stops asking when this function returns false. `goes_before`: the strict weak order
+// of the line. If one coroutine has to wait, all behind it have to wait. After a change that breaks this
+// promise, the caller calls `ask_all`.
 template <class Rule>
 class wait_queue final : public wait_site {
   public:

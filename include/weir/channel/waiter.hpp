@@ -57,7 +57,7 @@ struct basic_waiter {
 
     void* item;            // put: the item to move from; get: where to construct the item
     slot* measured;        // the slot (stage worker) that waits; null: another coroutine, or a thread
-    std::uint64_t number;  // of the item, in the order of the gets; or of a numbered put (`put_order`)
+    std::uint64_t number;  // get: of the item, in the order of the gets; put: see `put_order`
     std::uint64_t wait;    // the number of this wait, counted from 1 at each channel; for reports
 
     basic_waiter* next;
@@ -128,7 +128,8 @@ class wake_list {
     using waiter = basic_waiter<Platform>;
 
   public:
-    // The limit in bytes of a run, if there is room again: `wake_sources` is called after unlocking. Or null.
+    // The limit in bytes of a run if it has room again: then `wake_sources` is called after unlocking. Else
+    // null.
     byte_budget* budget = nullptr;
 
     void push(waiter& w) noexcept {
@@ -179,14 +180,14 @@ enum class stopped_by : std::uint8_t { nobody, run, request };
 // The state of one wait for the first of several operations, or for one operation with a time limit. It lives
 // in the frame of the coroutine.
 //
-// The thread that is the first to serve one of the waiters claims the choice, under the lock of that waiter's
-// channel, and wakes the choice after unlocking. A thread that finds the choice claimed only removes the
+// The first thread that serves one of the waiters claims the choice, under the lock of that waiter's channel.
+// After unlocking, the thread wakes the choice. A thread that finds the choice claimed only removes the
 // waiter from its line.
 //
 // The coroutine resumes when two parties have arrived: the one that claimed the choice, and the coroutine
-// itself, when all its waiters are in line. The second to arrive posts the coroutine, or just continues. With
-// a time limit, the two parties do not meet: only the timer posts the coroutine, when the timer fires or is
-// cancelled, even if it is cancelled before it was added.
+// itself, when all its waiters are in line. If the coroutine arrives first, the other party posts it; else it
+// continues at once. With a time limit, the two parties do not meet: only the timer posts the coroutine, when
+// the timer fires or is cancelled, even if it is cancelled before it was added.
 template <class Platform>
 class basic_choice {
   public:
