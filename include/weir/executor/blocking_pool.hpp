@@ -185,9 +185,9 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         return next;
     }
 
-    // Whether there is a timer, and no timekeeper. seq_cst; pairs with wait(): a timekeeper that goes to work
-    // sees a thread that sleeps without limit, or a thread that is about to sleep sees that there is no
-    // timekeeper.
+    // Whether there is a timer, and no timekeeper. seq_cst; pairs with wait(): either a timekeeper that goes
+    // to work sees the thread that sleeps without limit, and wakes it; or the thread that is about to sleep
+    // sees that there is no timekeeper.
     bool lacks_timekeeper(std::int64_t next_timer) const noexcept {
         return next_timer != timers_.never && !has_timekeeper_.load(std::memory_order_seq_cst);
     }

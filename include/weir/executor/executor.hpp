@@ -85,7 +85,7 @@ struct executor_traits {
     bool exclusive = false;
 
     /// The executor may be destroyed before the channels that were used on it, as the loop inside `sync_wait`
-    /// is. A channel that was given no clock uses the base class's: the executor must not override `now`.
+    /// is. Such channels call `executor::now` of the base class: the derived class must not override `now`.
     bool passing = false;
 
     /// When a coroutine awaits `when_all`, its thread may resume one of the parts at once, before any posted
@@ -100,8 +100,8 @@ struct executor_traits {
     /// Null: the process-wide registry, which a `watchdog` reads.
     detail::registry* waiters = nullptr;
 
-    /// For the library's executors: `post` wakes threads only through the platform, which counts wake-ups. A
-    /// post is recorded as `slot_times::overhead` if it woke a thread; on any other executor, always.
+    /// For the library's executors: `post` wakes threads only through the platform, which counts wake-ups.
+    /// Then a post counts as `slot_times::overhead` only if it woke a thread. If false, each post counts.
     bool counts_wakes = false;
 };
 
@@ -135,8 +135,8 @@ class executor {
                       "that in a weir::task_group, or run it with weir::sync_wait(executor, task)");
     }
 
-    /// Queues one of several parts of a job, which may run in parallel: a task that has not begun, or a
-    /// coroutine that suspended so that its thread begins such a task. The executor chooses order and thread.
+    /// Queues one of several parts of a job, which may run in parallel: a task that has not begun; or the
+    /// coroutine that made the task, if its thread runs the task at once. The executor chooses the order.
     virtual void fork(std::coroutine_handle<> h) noexcept { post(h); }
 
     /// Posts `t.waiter()` at `t.deadline()` or later, earlier only if the timer is cancelled. A `timer_queue`
@@ -167,33 +167,33 @@ class executor {
     ///         its threads are in another process.
     virtual bool drive(flag& done, time_point limit) = 0;
 
-    /// Lets a thread of the program that waits for an item of a run work in the place of one of this
-    /// executor's threads, which pauses meanwhile: see `run_options::consumers_help`.
+    /// Called by a thread of the program that waits for an item of a run. The thread works in the place of
+    /// one of this executor's threads, which pauses meanwhile: see `run_options::consumers_help`.
     /// \returns true when `done` is set or poked; false if the thread can't work here, or finds nothing to
     ///          run: the caller sleeps until `done` is set.
     virtual bool lend_place(flag& done) noexcept { return static_cast<void>(done), false; }
 
-    /// A coroutine of this executor waits for an item of a run with `consumers_help` on `other`. If nothing
-    /// else is ready, this executor's thread may call `other.lend_place` until the coroutine is resumed.
+    /// A coroutine of this executor waits for an item of a run on `other` that has `consumers_help`. If no
+    /// coroutine is ready, this executor's thread may call `other.lend_place` until the item has come.
     virtual void waits_for(executor& other) noexcept { static_cast<void>(other); }
 
     /// For headers of weir: an operation of `source` is pending, and a coroutine may wait for it.
     /// \returns whether idle threads of this executor poll `source` from now on, until it is closed.
     virtual bool polls(detail::pollable& source) noexcept { return static_cast<void>(source), false; }
 
-    /// For adapters to other libraries. `library` is an address that identifies a library.
-    /// \returns the object of `library` that runs this executor, or null. Lifetime: that of this executor.
+    /// For adapters to other libraries. `library`: an address that identifies a library, such as Asio.
+    /// \returns that library's own executor, if this class wraps one; else null. Lifetime: that of `*this`.
     [[nodiscard]] virtual const void* runs_on(const void* library) const noexcept {
         return static_cast<void>(library), nullptr;
     }
 
     /// The properties that never change.
     [[nodiscard]] const executor_traits& traits() const noexcept { return traits_; }
-    /// How many coroutines run at once now: `traits().parallelism`, unless threads come and go. Threads: any.
+    /// How many coroutines can run at once now: `traits().parallelism`, unless the number of threads changes.
     [[nodiscard]] virtual std::size_t parallelism() const noexcept { return traits_.parallelism; }
 
-    /// The executor to keep a reference to: `traits().way_into`, or if that is null this executor.
-    /// Lifetime: at least that of this executor.
+    /// The executor for references that are kept: `traits().way_into`, which outlives this executor; or this
+    /// executor, if `way_into` is null.
     [[nodiscard]] executor& lasting() noexcept {
         return traits_.way_into != nullptr ? *traits_.way_into : *this;
     }
@@ -237,7 +237,7 @@ class executor {
       public:
         /// \param ex  outlives the shift.
         explicit shift(executor& ex) noexcept : shift(ex, nullptr) {}
-        /// For the library's pools. `forks`, or null: this worker's queue of forks, which outlives the shift.
+        /// For the library's pools. `forks`: those of the thread's worker; null: none. Outlives the shift.
         shift(executor& ex, detail::own_forks* forks) noexcept
             : before_(std::exchange(detail::current_executor(), &ex)), trampoline_(forks) {}
         shift(const shift&) = delete;

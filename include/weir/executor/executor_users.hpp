@@ -100,8 +100,8 @@ enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, chan
 // however many items it processes.
 class executor_users {
     static constexpr std::size_t kinds = 5;
-    // relaxed: a correct program destroys all users before the executor's destructor begins, and orders the
-    // two. is_for_one_run() only chooses which thread works.
+    // relaxed: a correct program orders the end of each user before the executor's destructor. An old value
+    // in is_for_one_run() only changes which thread works.
     standard_platform::atomic<std::uint32_t> counts_[kinds]{};
     end_flag end_;
     process_of_origin born_;

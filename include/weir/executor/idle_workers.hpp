@@ -14,23 +14,23 @@
 
 namespace weir::detail {
 
-// At most one idle worker is the watcher: it searches for work, and naps between searches: 50 us to 1 ms
-// while another worker is active, else until the next timer or poll (polled_source.hpp). The other idle
-// workers sleep until one of them is made the watcher. (Go's `sysmon` thread has a similar task.)
+// At most one idle worker is the watcher: it searches for work, and naps between searches. A nap takes 50 us
+// to 1 ms while another worker is active; else it lasts until the next timer or poll (polled_source.hpp). The
+// other idle workers sleep until one is made the watcher. (Go's `sysmon` thread has a similar task.)
 //
-// So a worker that puts a coroutine into its own queue need not wake a thread while there is a watcher: the
-// watcher finds the coroutine after one nap at most. A hand-over between two coroutines of one worker needs
-// no fence and no system call; and while a worker is idle, a queued coroutine waits about 1 ms at most.
+// While there is a watcher, a worker that puts a coroutine into its own queue wakes no thread: the watcher
+// finds the coroutine after one nap. So a hand-over between two coroutines of one worker needs no fence and
+// no system call. And while a worker is idle, a queued coroutine waits about 1 ms at most.
 //
 // | watch | meaning                                                                                    |
 // |-------|--------------------------------------------------------------------------------------------|
 // | taken | there is a watcher: it searches or naps, or a sleeper was chosen and is waking up           |
-// | free  | no worker is idle; or the others sleep, and the one active worker has not called `call`    |
+// | free  | no worker is idle; or all but one sleep, and that one has not called `request_search`      |
 //
 // Why the relaxed load in `unwatched()` is exact: only `leave` frees the watch, and afterwards
 //     taken || idle == 0 || active == 1
-// as the model tests/exploration/models/spin/watch.pml asserts: if idle workers remain, only the caller is
-// active, and sees its own store. A worker that goes idle takes a free watch in the same step.
+// as the model tests/exploration/models/spin/watch.pml asserts. In the last case the one active worker itself
+// called `leave`, and sees its own store. A worker that goes idle takes a free watch in the same step.
 template <class Platform = standard_platform>
 class basic_idle_workers {
     template <class T>
@@ -75,26 +75,25 @@ class basic_idle_workers {
 
     // ---- called by threads that queue coroutines ------------------------------------------------
 
-    // Whether workers sleep and none watches: an active worker that queued a coroutine has to `call` then.
+    // Whether workers sleep and none watches: who queues a coroutine then has to call `request_search`.
     bool unwatched() const noexcept {
         const std::uint64_t s = state_.load(std::memory_order_relaxed);
         return (s & idle_or_taken) != 0 && !taken(s);
     }
 
-    // A hint: the watcher naps and should be called when a coroutine is queued. (False if a search since its
-    // last nap found coroutines too young to be stolen: their worker keeps up, and would make a system call
-    // for each nap. Three stages that do nothing, with statistics and queues of 2 items, on two workers: 216
-    // -> 165 ns an item.)
+    // A hint: the watcher naps, and should be woken when a coroutine is queued. False if a search since its
+    // last nap found only coroutines too young to be stolen: their worker keeps up, and should make no system
+    // call. (Three stages that do nothing, statistics, queues of 2, two workers: 216 -> 165 ns an item.)
     bool listening() const noexcept { return listening_.load(std::memory_order_relaxed); }
 
     // Makes an idle worker, if there is one, search for work now, or at `deadline` at the latest. Called
     // after the work was published: with a seq_cst store by a thread outside of the pool; with any store by a
     // worker, for the reason in the comment of the class.
-    void call(std::int64_t deadline = awake) noexcept { prepare_call(deadline)(); }
+    void request_search(std::int64_t deadline = awake) noexcept { prepare_request(deadline)(); }
 
-    // As `call`, but the returned object makes the system call, after the caller has released the lock of the
-    // pool's inbox or timers. The pool may already be destroyed then: the object only uses an address.
-    wake_up prepare_call(std::int64_t deadline = awake) noexcept {
+    // As `request_search`, but the returned object makes the system call, after the caller has released the
+    // lock of the inbox or timers. The pool may already be destroyed then: the object only uses an address.
+    wake_up prepare_request(std::int64_t deadline = awake) noexcept {
         // seq_cst; pairs with the stores in publish(): a worker that goes idle, or frees the watch, looks for
         // work after its store
         const std::uint64_t s = state_.load(std::memory_order_seq_cst);
@@ -200,8 +199,8 @@ class basic_idle_workers {
             const bool alone = all_idle();
             const std::int64_t end = smaller(alone ? never : now + length, timers.next());
             const ticket t = announce(end, !found_too_young);
-            // The nap is announced: check everything again. seq_cst; pairs with call(). First whether the
-            // pool ends: no worker is added after that.
+            // The nap is announced: check everything again. seq_cst; pairs with request_search(). Whether the
+            // pool ends comes first, as no worker is added after that.
             const auto ends = is_over();
             const bool none = all_idle();
             const bool over = ends && none && is_over() == ends;
@@ -223,7 +222,8 @@ class basic_idle_workers {
     }
 
     // The watcher has found a coroutine, or is surplus, and becomes active. If another worker is active and
-    // one sleeps, the sleeper becomes the watcher. Else the watch is free: if work waits, call `call`.
+    // one sleeps, the sleeper becomes the watcher. Else the watch is free, and the caller of `leave` calls
+    // `request_search` if work is queued.
     void leave() noexcept {
         {
             std::lock_guard guard(lock_);
@@ -258,13 +258,13 @@ class basic_idle_workers {
             active_ += static_cast<std::uint64_t>(workers);
             publish();
         }
-        call();
+        request_search();
     }
 
     // Wakes all idle workers. Called after a seq_cst store that makes workers surplus or ends the pool.
     void wake_all() noexcept {
         sleepers_.notify_all();
-        call();
+        request_search();
     }
 
   private:

@@ -13,24 +13,24 @@
 namespace weir::detail {
 
 // Decides when a consumer (a thread of the program that waits for an item) asks for a worker's place, and
-// when it returns the place. Only one thread uses the object at a time; see `basic_place_lease`. Times in
-// nanoseconds.
+// when it returns the place; the time between is a lease. Only one thread uses the object at a time; see
+// `basic_place_lease`. Times in nanoseconds.
 //
 // A lease saves the sleep and wake-up of the consumer, 2 to 10 us. So a lease pays only if steps (resumptions
 // and channel operations) are short: at most `longest_mean_step_` on average. A lease does not pay if the
-// consumer takes more than `longest_mean_use` for each item, because the lent place is vacant meanwhile. And
-// the consumer must not run a long resumption while its next item is ready: so a visit (one wait of the
-// consumer in the place) may take at most `longest_visit_`. One measured time above a limit may be an
-// interruption by the system. So the next time is measured, too, and the place is returned only if both
-// exceed a limit. (README's loop, measured, two workers, each interrupted for 20 us every 2 ms: 353 ns an
-// item if one measured time is enough, 300 with two.)
+// consumer takes more than `longest_mean_use` for each item, because the lent place is vacant meanwhile. The
+// consumer must not run a long resumption while its next item is ready. So a visit (one wait of the consumer
+// in the place) may take at most `longest_visit_`. One measured time above a limit may be an interruption by
+// the system. So the next time is measured, too, and the place is returned only if both exceed a limit. (The
+// loop in README.md, with statistics, two workers, each interrupted for 20 us every 2 ms: 300 ns an item; 353
+// if one measured time is enough.)
 class lease_policy {
   public:
     // `one_processor`: the process has one processor, so a vacant place costs nothing. `one_worker`: the pool
-    // has one worker. If both are false, the limits for a step and a visit are lower: idle workers should
-    // steal all coroutines but the shortest. And a coroutine that the consumer posts to the vacant place
-    // between two visits waits there, as the post wakes no idle worker. (Stages of 5 us, two workers, a
-    // consumer that takes 0.3 us an item: 4.6 us an item without leases; 6.0 with a limit of 2 us a step.)
+    // has one worker. If both are false, the limits for a step and a visit are lower, for two reasons: an
+    // idle worker can steal all but very short coroutines; and a coroutine that the consumer posts to the
+    // vacant place waits for the next visit, as the post wakes no idle worker. (Stages of 5 us, two workers,
+    // a consumer that takes 0.3 us an item: 4.6 us an item without leases; 6.0 with a limit of 2 us a step.)
     explicit lease_policy(bool one_processor, bool one_worker = true) noexcept
         : one_processor_(one_processor), longest_mean_step_(one_processor || one_worker ? 2'000 : 150),
           longest_visit_(one_processor || one_worker ? 50'000 : 25'000) {}
@@ -128,8 +128,8 @@ class lease_policy {
 // | returned | nobody: a consumer has returned the place, and the owner is about to take it back    |
 //
 // A guest that finds nothing to run, because another worker has the coroutines, asks the workers for these.
-// That worker gives its coroutines and then has nothing to do. Otherwise both threads would hand each item
-// over between processors. (README's loop, measured, two workers: 395 ns an item, 236 since guests ask.)
+// That worker gives its coroutines and then has nothing to do. Without the request, each item would move
+// between two processors. (The loop in README.md, with statistics, two workers: 236 ns an item, 395 without.)
 //
 // Source: in oneTBB the thread that calls `parallel_pipeline` runs tasks of the pipeline until its end.
 template <class Platform = standard_platform>

@@ -18,8 +18,8 @@
 namespace weir::detail {
 
 // A source of completions, as an executor sees it. An idle worker of a pool, or the thread in
-// `run_loop::drive`, polls the source, and resumes the coroutines that became ready: without a wake-up of
-// another thread, and without a system call.
+// `run_loop::drive`, polls the source, and resumes the coroutines that became ready. This needs no wake-up of
+// another thread, and no system call.
 class pollable : public std::enable_shared_from_this<pollable> {
   public:
     static constexpr std::int64_t never = (std::numeric_limits<std::int64_t>::max)();
@@ -114,10 +114,10 @@ class basic_pollables {
     place places_[8];
 };
 
-// A source with its own thread, the guard, which polls while no thread of an executor does: all threads are
-// busy, or the executor of the waiting coroutine polls nothing. A worker of a pool, or the thread that runs a
-// run_loop, polls from the moment at which it finds nothing to run. The guard then sleeps until shortly after
-// the instant at which that thread promised to poll again.
+// A source with its own thread, the guard. The guard polls while no thread of an executor does: all threads
+// are busy, or the executor of the waiting coroutine polls nothing. A worker of a pool, or the thread that
+// runs a run_loop, polls as soon as it finds nothing to run. The guard then sleeps until shortly after the
+// instant at which that thread promised to poll again.
 class polled_source : public pollable {
     using platform = standard_platform;
 

@@ -121,7 +121,7 @@ class basic_pool_threads {
     void close() noexcept {
         const std::lock_guard guard(lock_);
         closed_ = true;
-        while (spares_ != nullptr) call(*std::exchange(spares_, spares_->next), false);
+        while (spares_ != nullptr) wake_spare(*std::exchange(spares_, spares_->next), false);
     }
     // As `close`; besides, all threads are surplus from now on.
     void dismiss() noexcept {
@@ -193,11 +193,11 @@ class basic_pool_threads {
     template <class Work>
     void fill(unsigned i, Work work) {
         for (spare** at = &spares_; *at != nullptr; at = &(*at)->next) {
-            if ((*at)->place == i) return call(*std::exchange(*at, (*at)->next), true);
+            if ((*at)->place == i) return wake_spare(*std::exchange(*at, (*at)->next), true);
         }
         begin(i, work);
     }
-    static void call(spare& s, bool is_to_work) noexcept {
+    static void wake_spare(spare& s, bool is_to_work) noexcept {
         s.is_to_work = is_to_work;
         s.called.set();  // its frame may be gone after this
     }

@@ -47,10 +47,10 @@ class loop_turns {
         // Errors: `deadlock_error`.
         virtual void turn(parker& done, time_point limit) = 0;
         virtual time_point instant() const noexcept = 0;
-        // Called on a thread that blocks and has passed the loop on: sleeps until `done` is set, or until
-        // `limit`, then wakes the thread that sleeps in `turn`, which then passes the loop back. If
-        // only coroutines of the loop set such flags, as on `virtual_time`, returns at once: the caller then
-        // sleeps until it gets the loop back.
+        // Called on a thread that blocks and has passed the loop on. Sleeps until `done` is set, or until
+        // `limit`; then wakes the thread that sleeps in `turn`, which passes the loop back. Returns at once
+        // if only coroutines of the loop set such flags, as on `virtual_time`: the caller then sleeps until
+        // it gets the loop back.
         virtual void sleep(parker& done, time_point limit) noexcept = 0;
 
       protected:
@@ -95,7 +95,7 @@ class loop_turns {
 
     // Runs one turn. If threads are blocked, a `deadlock_error` of the turn is thrown on the thread that
     // blocked last. All other exceptions of the turn leave this call.
-    void take(loop& l, parker& done, time_point limit);
+    void run_turn(loop& l, parker& done, time_point limit);
 
     // Removes from `blocked_` the first thread whose flag is set, whose limit has passed, or which has an
     // error. Null: there is none.
@@ -105,7 +105,7 @@ class loop_turns {
     // be started.
     bool pass_on(loop& l) noexcept;
     // Wakes a spare to run `l`; null: to end.
-    void call(loop* l) noexcept;
+    void wake_spare(loop* l) noexcept;
 
     // The thread function of a stand-in.
     static void run(void* turns) noexcept;
@@ -121,8 +121,8 @@ class loop_turns {
     // Used only by the thread that holds the loop.
     std::vector<blocked*> blocked_;  // in the order in which they blocked
     spare* spares_ = nullptr;
-    loop* first_ = nullptr;   // the argument of `run`: the loop that a new stand-in holds first
-    parker* base_ = nullptr;  // wakes the loop's own thread, which waits in `drive` for the loop
+    loop* first_ = nullptr;         // the argument of `run`: the loop that a new stand-in holds first
+    parker* own_thread_ = nullptr;  // wakes the loop's own thread, which waits in `drive` for the loop
 
     standard_platform::atomic<std::size_t> stand_ins_{0};
     process_of_origin born_;

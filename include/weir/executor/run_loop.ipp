@@ -16,7 +16,7 @@ namespace weir::detail {
 
 WEIR_INLINE loop_turns::~loop_turns() {
     if (!born_.is_here()) return;
-    while (spares_ != nullptr) call(nullptr);
+    while (spares_ != nullptr) wake_spare(nullptr);
     // acquire; pairs with the release in run(), after which a stand-in does not use this object
     for (int i = 0; i < 1000 && stand_ins_.load(std::memory_order_acquire) > blocked_.size(); ++i) {
         parker().wait(100'000);
@@ -31,9 +31,9 @@ WEIR_INLINE bool loop_turns::is_held_here() const noexcept {
 WEIR_INLINE void loop_turns::drive(loop& l, parker& done, time_point limit) {
     if (is_held_here()) return block(l, done, limit);
     blocked* const next = next_ready(l);
-    if (next == nullptr) return take(l, done, limit);
+    if (next == nullptr) return run_turn(l, done, limit);
     parker back;
-    base_ = &back;
+    own_thread_ = &back;
     next->go.set();
     thread_place::leave_here();
     while (!back.wait()) continue;
@@ -55,7 +55,7 @@ WEIR_INLINE void loop_turns::block(loop& l, parker& done, time_point limit) {
     if (me.error) std::rethrow_exception(me.error);
 }
 
-WEIR_INLINE void loop_turns::take(loop& l, parker& done, time_point limit) {
+WEIR_INLINE void loop_turns::run_turn(loop& l, parker& done, time_point limit) {
     for (const blocked* each : blocked_) limit = smaller(limit, each->limit);
     hold();
     try {
@@ -82,12 +82,12 @@ WEIR_INLINE auto loop_turns::next_ready(const loop& l) noexcept -> blocked* {
 }
 
 WEIR_INLINE bool loop_turns::pass_on(loop& l) noexcept {
-    if (base_ != nullptr) {
-        std::exchange(base_, nullptr)->set();
+    if (own_thread_ != nullptr) {
+        std::exchange(own_thread_, nullptr)->set();
         return true;
     }
     if (spares_ != nullptr) {
-        call(&l);
+        wake_spare(&l);
         return true;
     }
     first_ = &l;
@@ -97,7 +97,7 @@ WEIR_INLINE bool loop_turns::pass_on(loop& l) noexcept {
     return false;
 }
 
-WEIR_INLINE void loop_turns::call(loop* l) noexcept {
+WEIR_INLINE void loop_turns::wake_spare(loop* l) noexcept {
     spare* const one = std::exchange(spares_, spares_->next);
     one->next_loop = l;
     one->called.set();
@@ -115,12 +115,12 @@ WEIR_INLINE auto loop_turns::stand_in(loop& l) noexcept -> loop* {
     parker never_set;
     parker* to = nullptr;
     while (to == nullptr) {
-        if (base_ != nullptr) {
-            to = std::exchange(base_, nullptr);
+        if (own_thread_ != nullptr) {
+            to = std::exchange(own_thread_, nullptr);
         } else if (blocked* const next = next_ready(l)) {
             to = &next->go;
         } else {
-            take(l, never_set, (time_point::max)());
+            run_turn(l, never_set, (time_point::max)());
         }
     }
     spare me(spares_);

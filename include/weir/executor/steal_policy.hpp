@@ -30,13 +30,13 @@ namespace weir::detail {
 //   50 ns, the break-even, none is stolen: 147.)
 //
 // The verdict of a study holds for at most `most_credit` thefts; the next study takes the thief 5 to 10 us. A
-// worker that has just got its coroutines back fetches their data from the other core, and looks slow
-// meanwhile: up to `beyond_doubt`, two studies in a row have to agree. The effect of thefts is checked as
-// well: after each `trial` thefts, all workers together have to be as fast as the victim was alone, unless
-// the victim alone took `surely_worthwhile` or longer. If they are slower, the victim counts as fast for 2 to
-// 16 ms, a rest. The victim's speed alone is measured in rests, because its data are back in its cache then.
-// So there is also a rest of 0.25 ms every 100 ms. (A stage that works on four items at a time, with
-// statistics and queues of 2 items, on two workers that exchange a cache line in 200 ns: 257 ns an item;
+// worker that has just got its coroutines back fetches their data from the other core, and looks slow. So a
+// victim that takes less than `beyond_doubt` counts as slow only after two such studies in a row. The effect
+// of thefts is checked as well: after each `trial` thefts, all workers together have to be as fast as the
+// victim was alone, unless the victim alone took `surely_worthwhile` or longer. If all together are slower,
+// the victim counts as fast for 2 to 16 ms, a rest. Its speed alone is measured in rests: its cache has its
+// data then. So there is also a rest of 0.25 ms every 100 ms. (A stage that works on four items at a time,
+// with statistics and queues of 2 items, on two workers that exchange a cache line in 200 ns: 257 ns an item;
 // 1770 without this check, as each theft made the next theft look worthwhile. With 100 ns of work for each
 // item: 540 and 1780.)
 //

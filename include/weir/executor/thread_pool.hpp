@@ -60,8 +60,8 @@ struct thread_pool_options {
 /// pool have to end before the threads are joined; no timer may be pending then.
 /// Blocking: while a coroutine blocks in a wait of the library (`sync_wait`, a blocking `get` or `put`, the
 /// end of a run or group), another thread works in its place, so there can be more threads than `workers()`.
-/// If coroutines are queued, but no worker has resumed one for 10 ms or more, as when all wait for a lock
-/// that the blocked coroutine holds, workers are added, one after the other, until that coroutine resumes. If
+/// All workers may then wait for a lock that the blocked coroutine holds. So if coroutines are queued, but no
+/// worker has resumed one for 10 ms, workers are added, one after the other, until that coroutine resumes. If
 /// the system has no thread left, a message on stderr says so.
 /// Errors: std::terminate if an exception leaves a resumed coroutine, or if memory for a queue is exhausted.
 /// The destructor called on a thread of the pool: a message and std::abort, except during `std::exit`.

@@ -57,7 +57,7 @@ WEIR_NOINLINE void basic_thread_pool<Platform>::post(std::coroutine_handle<> h) 
     if (void* const displaced = me->exchange_next(h.address(), me->thread())) {
         return this->push(*me, displaced);
     }
-    if (idle_.unwatched()) idle_.call();
+    if (idle_.unwatched()) idle_.request_search();
 }
 
 template <class Platform>
@@ -290,7 +290,7 @@ WEIR_NOINLINE auto basic_thread_pool<Platform>::idle(worker& me) noexcept -> idl
     idle_.leave();
     me.set_searching(false);
     if (idle_.unwatched() && (!me.queue.empty() || !inbox_.empty() || timers_.next() != timers_.never)) {
-        idle_.call();
+        idle_.request_search();
     }
     return end;
 }

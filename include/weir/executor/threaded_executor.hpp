@@ -135,6 +135,7 @@ class threaded_executor : public executor {
             n, [this](unsigned all) { make_workers(all); }, [this](int more) { expect(more); },
             [this](unsigned i) { return work_to_end(i); });
     }
+    // See the functions of basic_pool_threads with these names.
     unsigned asked() const noexcept { return threads_.asked(); }
     unsigned wanted() const noexcept { return threads_.wanted(); }
     bool is_wanted(unsigned thread) const noexcept { return threads_.wants(thread); }

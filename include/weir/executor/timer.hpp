@@ -13,8 +13,8 @@
 namespace weir {
 
 /// The order of timers with the same deadline. `before_all` is for an observer, such as the coroutine that
-/// reports the statistics of a run at intervals: it sees the state before anything else of that instant.
-/// `virtual_time::run` does not advance the clock for such timers alone. All other timers are `normal`.
+/// reports the statistics of a run at intervals: it runs before all else of that instant. If only such timers
+/// are left, `virtual_time::run` does not advance the clock. All other timers are `normal`.
 enum class timer_order : std::uint8_t { before_all, normal };
 
 class timer_queue;

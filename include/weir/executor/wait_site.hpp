@@ -22,11 +22,11 @@ class wait_site;
 enum class wait_kind : std::uint8_t {
     get,      // for an item: a put, or the end of the channel, ends the wait
     put,      // for room: a get, or the end of the channel, ends the wait
-    turn,     // for other slots of the stage: for the order of items, a place in a batch, or to merge
+    turn,     // for other slots of the stage, because of the order of items, a batch or a merge
     others,   // for other parts of the run: any slot, or the consumer, can end the wait
     outside,  // for a call from outside of the run, such as the one that resumes a paused run
-    bench,    // of a slot that the stage doesn't use, as its concurrency is lower than its number of slots
-    thread    // not a coroutine's wait: a thread is blocked
+    bench,    // to be used again: the stage has more slots than its concurrency, and this one is unused
+    thread    // a thread is blocked, not a coroutine
 };
 
 // One waiter, as `wait_site::inspect` lists it.
@@ -51,7 +51,7 @@ struct site_seen {
 };
 
 // An object on which coroutines wait, such as a channel. The derived class calls `register_site` at the first
-// wait; a channel ignores waits on executors that may be destroyed before the channel.
+// wait. A channel doesn't, if the executor of the waiting coroutine may be destroyed before the channel.
 class wait_site : public registered {
   public:
     static constexpr registry_kind registered_as = registry_kind::site;
@@ -96,7 +96,7 @@ struct wait_words {
     bool is_like(const wait_words& o) const;
 };
 
-// The greatest number of lines that a report to a person has for waits.
+// The maximum number of lines about waits in a report for a person.
 inline constexpr std::size_t most_wait_lines = 50;
 
 // The lines of a report. Waiters that differ only in the slot, or not at all, share a line.

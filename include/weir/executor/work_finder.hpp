@@ -78,7 +78,7 @@ class basic_work_finder : public threaded_executor<Platform> {
         if (this->orphaned() || this->is_over() || !polled_.add(source)) return false;
         const auto* const me = basic_thread_record<Platform>::mine();
         const bool is_worker = me != nullptr && me->serves() == static_cast<const executor*>(this);
-        if (!is_worker || !idle_.unwatched()) call();
+        if (!is_worker || !idle_.unwatched()) request_search();
         return true;
     }
 
@@ -87,7 +87,7 @@ class basic_work_finder : public threaded_executor<Platform> {
     // worker, which becomes the watcher.
     WEIR_ALWAYS_INLINE void wake_helper() noexcept {
         if (idle_.listening() || idle_.unwatched()) [[unlikely]]
-            call();
+            request_search();
     }
     // Whether there are timers, or coroutines posted from outside.
     bool has_outside_work() const noexcept { return timers_.next() != timers_.never || !inbox_.empty(); }
@@ -122,14 +122,14 @@ class basic_work_finder : public threaded_executor<Platform> {
         me.queue.push_bottom(address);
         wake_helper();
     }
-    WEIR_NOINLINE void call() noexcept { idle_.call(); }
+    WEIR_NOINLINE void request_search() noexcept { idle_.request_search(); }
 
     // Returns the next coroutine for an active worker, or null.
     void* find(worker& me) noexcept {
         const std::uint64_t tick = me.resumed();
         // Coroutines from outside and timers are served after a fixed number of resumptions. As a resumption
         // can take any time, they are also served when the coarse clock has advanced. Coroutines from outside
-        // that are served by the clock count in `streak`, so that the queue is served, too.
+        // count in `streak`, so that the worker's queue is served, too.
         const std::int64_t due = timers_.next();
         if (due != timers_.never || !inbox_.empty()) {
             if (void* const p = look_outside(me, tick, due)) return p;
@@ -224,8 +224,8 @@ class basic_work_finder : public threaded_executor<Platform> {
     typename Platform::template atomic<std::uint64_t> blocked_{0};
 
   private:
-    static constexpr unsigned longest_streak = 3;      // times that `next` goes before the queue; as in tokio
-    static constexpr std::uint64_t inbox_period = 61;  // resumptions; prime, as in Go's scheduler
+    static constexpr unsigned longest_streak = 3;      // resumptions before the queue is served; as in tokio
+    static constexpr std::uint64_t inbox_period = 61;  // resumptions between looks at the inbox; as in Go
     static constexpr std::uint64_t timer_period = 8;   // resumptions between two readings of the clock
     static constexpr std::size_t inbox_batch = 32;
     static constexpr unsigned fork_period = 16;  // times that the queue is served before a fork
@@ -248,9 +248,9 @@ class basic_work_finder : public threaded_executor<Platform> {
         return any;
     }
 
-    wake_up wake_up_for_post() noexcept override { return idle_.prepare_call(); }
+    wake_up wake_up_for_post() noexcept override { return idle_.prepare_request(); }
     wake_up wake_up_for_timer(std::int64_t deadline) noexcept override {
-        return idle_.prepare_call(deadline);
+        return idle_.prepare_request(deadline);
     }
 };
 

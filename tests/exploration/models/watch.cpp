@@ -34,11 +34,11 @@ struct pool : suite<pool<Workers, Items, Are>, Workers + 1> {
             for (plain<int>& it : things) {
                 it.set(1);
                 inbox.push(&it);
-                watch.call();
+                watch.request_search();
                 while (Are == items::in_a_chain && !has_begun[&it - things]) platform::yield();
             }
             stopping.store(true, std::memory_order_seq_cst);
-            watch.call();
+            watch.request_search();
             return;
         }
         for (;;) {
@@ -64,7 +64,7 @@ struct pool : suite<pool<Workers, Items, Are>, Workers + 1> {
             return nullptr;
         }
         watch.leave();
-        if (watch.unwatched() && !inbox.empty()) watch.call();
+        if (watch.unwatched() && !inbox.empty()) watch.request_search();
         return found;
     }
 
@@ -99,7 +99,7 @@ struct from_inside : suite<from_inside, 2> {
         if (me == 0) {
             thing.set(1);
             inbox.push(&thing);
-            if (watch.unwatched()) watch.call();
+            if (watch.unwatched()) watch.request_search();
             while (!found) platform::yield();  // stuck in a long one
             watch.go_idle();
             watch.close();
@@ -131,7 +131,7 @@ struct deadlines : suite<deadlines, 3> {
     void run(int me) {
         if (me != 0) {
             due[me - 1].store(10 * me, std::memory_order_seq_cst);
-            watch.call(10 * me);
+            watch.request_search(10 * me);
             return;
         }
         watch.go_idle();

@@ -69,7 +69,7 @@ TEST_CASE("a watcher that goes to work while nobody else does leaves the watch f
     w.leave();
     CHECK(w.unwatched());
     SECTION("and the first to make work calls the sleeper") {
-        w.call();
+        w.request_search();
         CHECK_FALSE(w.unwatched());
         CHECK(w.sleep(stays) == watch::woken::to_watch);
     }
@@ -98,7 +98,7 @@ TEST_CASE("a call ends the watcher's nap, or keeps it from falling asleep") {
     SECTION("after it was announced") {
         const auto ticket = w.announce(watch::never, true);
         CHECK(w.listening());
-        w.call();
+        w.request_search();
         w.nap(ticket, -1);
         CHECK_FALSE(w.listening());
     }
@@ -106,21 +106,21 @@ TEST_CASE("a call ends the watcher's nap, or keeps it from falling asleep") {
         std::thread other;
         const auto ticket = w.announce(watch::never, false);
         CHECK_FALSE(w.listening());
-        other = std::thread([&] { w.call(); });
+        other = std::thread([&] { w.request_search(); });
         w.nap(ticket, -1);
         other.join();
     }
     SECTION("but not if it wakes in time by itself") {
         const auto ticket = w.announce(100, true);
-        w.call(100);
+        w.request_search(100);
         CHECK(w.listening());
-        w.call(99);
+        w.request_search(99);
         w.nap(ticket, -1);
     }
     SECTION("and goes unheard if there is none") {
         static_cast<void>(w.announce(watch::never, true));
         w.stay_up();
-        w.call();
+        w.request_search();
         CHECK_FALSE(w.listening());
     }
 }
@@ -134,13 +134,13 @@ TEST_CASE("a call after the watcher's last look is not lost, whenever another on
     for (int moment = 1; moment <= moments; ++moment) {
         interrupted_watch w(1);
         REQUIRE(w.go_idle());
-        platform::interruption = [&] { w.call(); };
+        platform::interruption = [&] { w.request_search(); };
         platform::accesses_left = moment;
         const auto ticket = w.announce(interrupted_watch::never, true);
         if (platform::interruption == nullptr) ++interrupted;
         platform::accesses_left = 0;
         // The last look, which finds nothing; then something is queued.
-        w.call();
+        w.request_search();
         platform::slept = false;
         w.nap(ticket, 1);
         INFO("interrupted before access " << moment);
@@ -174,7 +174,7 @@ TEST_CASE(
     }
     SECTION("chosen") {
         w.leave();
-        w.call();
+        w.request_search();
         CHECK(w.sleep(goes) == watch::woken::to_watch);
     }
 }
@@ -269,10 +269,10 @@ TEST_CASE("a call that comes while the watcher announces a nap keeps no later on
     weir::detail::basic_idle_workers<interrupted> w(1);
     CHECK(w.go_idle());
     interrupted::sleeps = 0;
-    interrupted::happens = [&] { w.call(); };
+    interrupted::happens = [&] { w.request_search(); };
     const auto ticket = w.announce(weir::detail::basic_idle_workers<interrupted>::never, true);
     // Here the watcher looks for work, and finds that of the first call taken already.
-    w.call();
+    w.request_search();
     w.nap(ticket, 1'000);
     CHECK(interrupted::sleeps == 0);
 }

@@ -120,7 +120,7 @@ inline choose() {
     fi
 }
 
-// basic_idle_workers::call(), prepare_call(). From outside it is under the lock of what was pushed to, which takes steps away.
+// basic_idle_workers::request_search(), prepare_request(). From outside it is under the lock of what was pushed to, which takes steps away.
 inline call() {
     s = LOAD(me, STATE);
     if
