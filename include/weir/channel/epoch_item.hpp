@@ -70,8 +70,8 @@ class origin {
     progress_listener& listener_;
     std::vector<std::shared_ptr<origin>> parts_;
     standard_platform::atomic<std::uint32_t> shares_{1};
-    bool is_taken_ = false;   // the consumer has taken a share; guarded by the lock of the listener
-    bool in_places_ = false;  // element k of the item was made of part k; only while the item has one share
+    bool is_taken_ = false;        // the consumer has taken a share; guarded by the lock of the listener
+    bool is_elementwise_ = false;  // element k was made of part k; only while the item has one share
 };
 
 // The data that travels with an item: its epoch, and a share of its origin. If a provenance is destroyed with
@@ -95,29 +95,29 @@ class provenance {
         if (!other.from_) return;
         if (!from_) {
             from_ = std::make_shared<origin>(origin::no_position, other.from_->listener_);
-            from_->in_places_ = true;
+            from_->is_elementwise_ = true;
         }
         from_->parts_.push_back(std::move(other.from_));
     }
-    // From now on, element k of the item is not known to be made of part k. Called when elements may have
-    // changed or moved; when another item gets a share of the origin; and when the last element of the item
-    // takes over the item's own share.
-    void forget_places() noexcept {
-        if (from_ && from_->in_places_) from_->in_places_ = false;
+    // From now on, the origin is not `is_elementwise_`. Called when elements may have changed or moved; when
+    // another item gets a share of the origin; and when the last element of the item takes over the item's
+    // own share.
+    void clear_elementwise() noexcept {
+        if (from_ && from_->is_elementwise_) from_->is_elementwise_ = false;
     }
     // The provenance of one more item of the same origin.
     provenance share() noexcept {
-        forget_places();
+        clear_elementwise();
         if (from_) from_->add_share();
         return provenance(epoch_, from_);
     }
     // The provenance of element `k` of `n` of the item. Called once for each element, in order.
     provenance of_element(std::size_t k, std::size_t n) noexcept {
-        if (from_ && from_->in_places_ && from_->parts_.size() == n) {
+        if (from_ && from_->is_elementwise_ && from_->parts_.size() == n) {
             return provenance(epoch_, std::move(from_->parts_[k]));
         }
         if (k + 1 != n) return share();
-        forget_places();
+        clear_elementwise();
         return std::move(*this);
     }
     // Gives up the share: the consumer has taken the item (`taken`), or a stage has dropped it.
@@ -159,7 +159,7 @@ class epoch_item {
 struct no_provenance {
     static constexpr std::uint64_t epoch() noexcept { return 0; }
     void add(no_provenance&&) noexcept {}
-    void forget_places() noexcept {}
+    void clear_elementwise() noexcept {}
     no_provenance share() const noexcept { return {}; }
     no_provenance of_element(std::size_t, std::size_t) const noexcept { return {}; }
     void acknowledge(bool = false) noexcept {}

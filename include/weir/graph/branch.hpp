@@ -121,8 +121,8 @@ struct rejoined {
 template <class... Branches>
 inline constexpr bool are_branches = sizeof...(Branches) > 0 && (is_branch<Branches> && ...);
 
-// The member `stage` is the base class of `route` and `split`: `Stage`, which describes the stage. If an
-// argument is not a branch, the base class is `no_stage`, and a static assertion in the derived class fails.
+// The member `stage`: the base class of `route` and `split`. This is `Stage`, the description of the stage;
+// or, if an argument is not a branch, `no_stage`, and a static assertion in the derived class fails.
 template <bool Fit, template <class...> class Stage, class Function, class... Branches>
 struct divided_stage {
     using stage = no_stage;

@@ -103,8 +103,8 @@ class merge_rule {
     };
 
     // If the input whose turn it is has ended, or has ended the epoch, another input gets the turn; with
-    // `until_first_end`, an input that has ended closes the rule. An input that loses its turns sets all
-    // credits to 0, because their sum has to be 0.
+    // `until_first_end`, an input that has ended closes the rule: nothing more is put. An input that loses
+    // its turns sets all credits to 0, because their sum has to be 0.
     void skip_ended_inputs() noexcept;
 
     void next_turn() noexcept;

@@ -36,7 +36,8 @@ WEIR_INLINE admission merge_rule::ask(const merge_ticket& t) noexcept {
 WEIR_INLINE admission merge_rule::judge(const merge_ticket& t) const noexcept {
     if (closed_) return admission::refused;
     if (t.mark) {
-        // Another input has put the mark of this epoch; or an input has ended early: the epoch has no end.
+        // Another input has put the mark that ends this epoch (pass over the data); or an input has ended
+        // early, and no further mark is put.
         if (t.epoch < epoch_ || incomplete_) return admission::refused;
         const bool all =
             std::all_of(inputs_.begin(), inputs_.end(), [](const input& i) { return i.has_ended_epoch(); });

@@ -71,8 +71,8 @@ auto pipeline_of(P&& part) {
     return detail::make_pipeline(detail::stages_of(std::forward<P>(part)));
 }
 
-// The member `stage` is the base class of `merge` and `zip`: `Stage`, which describes the stage. If an
-// argument is no pipeline, the base class is `no_stage`, and a static assertion in the derived class fails.
+// The member `stage`: the base class of `merge` and `zip`. This is `Stage`, the description of the stage; or,
+// if an argument is no pipeline, `no_stage`, and a static assertion in the derived class fails.
 template <bool Fit, template <class...> class Stage, class... Given>
 struct joined_stage {
     using stage = no_stage;

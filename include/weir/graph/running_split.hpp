@@ -173,7 +173,9 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
             }
         }
     }
-    static task<bool>&& observe(task<bool>& choices, coroutine_env&) noexcept { return std::move(choices); }
+    static task<bool>&& make_awaitable(task<bool>& choices, coroutine_env&) noexcept {
+        return std::move(choices);
+    }
     void store_result(iteration&, bool) noexcept {}
 
     // Adds the record for the joining stage. After that the parts of the batch are put into all branches.

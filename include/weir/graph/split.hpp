@@ -80,8 +80,8 @@ class running_split_join : public stage_kind<Part, D, Policy> {
           records_(std::move(all)) {}
 
     void take(intake<queue>& next, slot&, iteration&) noexcept { next.prepare(*ins_[at_]); }
-    // True at the mark behind the last branch's part of a batch: in a branch, a mark ends each batch. If
-    // keeping a part throws, the whole batch fails: see work().
+    // In a branch, an end-of-epoch mark follows the part of each batch. Returns true at the mark of the last
+    // branch: all parts have come. If keeping a part throws, the whole batch fails: see work().
     bool completes_item(iteration& it, typename base::input& from) noexcept {
         if (it.place.mark) {
             it.place.mark = false;
@@ -140,7 +140,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         } else {
             any = restore(it.record, parts, batch);
         }
-        it.record.about.forget_places();
+        it.record.about.clear_elementwise();
         if (any) it.whole.emplace(epoch_item_traits<D>::carry(batch, std::move(it.record.about)));
     }
 

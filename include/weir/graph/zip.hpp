@@ -81,8 +81,9 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
     }
 
   private:
-    // For each input from number `Index` on: takes an item or a mark into `row_`, unless `row_` has one. A
-    // mark stays in `row_` until all inputs have ended the epoch. The result is false if an input has ended.
+    // For each input from number `Index` on: takes an item or an end-of-epoch mark into `row_`, unless `row_`
+    // has one. A mark stays in `row_` until all inputs have ended the epoch. The result is false if an input
+    // has ended.
     template <std::size_t Index>
     task<bool> fetch(slot& me) {
         if constexpr (Index == size) {

@@ -60,7 +60,7 @@ inline void save_checkpoint(const std::string& path, const checkpoint& done) {
 ///         can't be read.
 [[nodiscard]] inline std::optional<checkpoint> load_checkpoint(const std::string& path) {
     detail::refuse_zero_byte(path);
-    // Each attempt reads from the begin: between two reads, another process may save a checkpoint.
+    // Each attempt reads from the beginning: between two reads, another process may save a checkpoint.
     std::string text;
     for (std::size_t size = 4096; text.size() < size; size *= 2) {
         text.resize(size);
@@ -69,7 +69,7 @@ inline void save_checkpoint(const std::string& path, const checkpoint& done) {
         if (n < 0 && errno == ENOENT) return std::nullopt;
         if (n < 0) throw std::system_error(errno, std::generic_category(), path);
         text.resize(static_cast<std::size_t>(n));
-        // Another file may be larger than the memory.
+        // A file that is no checkpoint may be larger than the memory.
         if (text.size() < size || !detail::checkpoint_fields::begins(std::as_bytes(std::span(text)))) break;
     }
     try {

@@ -160,7 +160,7 @@ namespace weir {
 
 /// Options of a `weighted_sampler`.
 struct weighted_sampler_options {
-    /// The number of draws of all ranks (processes) together in an epoch; 0: as many as there are weights.
+    /// The number of draws of all ranks (processes) in an epoch (pass over the data); 0: as many as weights.
     std::uint64_t draws = 0;
 
     /// The seed of the draws. Has to be the same on all ranks.

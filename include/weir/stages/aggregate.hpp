@@ -70,7 +70,7 @@ class batch_op {
     bool result_lacks_item() const noexcept { return true; }
     // Whether element k of a batch is its k-th item: a checkpoint then may count part of a batch. False with
     // `drop_last`: a resumed run would form other batches, and drop other items at the end of the epoch.
-    bool keeps_places() const noexcept { return !drop_last_ && std::is_same_v<Batch, std::vector<In>>; }
+    bool is_elementwise() const noexcept { return !drop_last_ && std::is_same_v<Batch, std::vector<In>>; }
     bool done() const noexcept { return !due_; }
 
     duration max_delay() const noexcept { return max_delay_; }
@@ -173,7 +173,7 @@ class own_batch_op {
             return false;
         }
     }
-    bool keeps_places() const noexcept { return false; }
+    bool is_elementwise() const noexcept { return false; }
 
   private:
     A aggregator_;

@@ -136,7 +136,7 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     std::uint64_t queue_number() const noexcept { return from_queue.number(); }
 
     void begin_call(provenance& of_item) noexcept {
-        of_item.forget_places();
+        of_item.clear_elementwise();
         provenance_ = &of_item;
         open_.store(true, std::memory_order_relaxed);
     }

@@ -74,7 +74,7 @@ class running_pipe : public ordered_function<Given, call_signature<Call, C>, C, 
         } else if (it.place.mark) {
             return &it.result.emplace(D::end_of_epoch(it.place.epoch));
         } else if (it.value) {
-            if (!is_elementwise_) it.item_provenance.forget_places();
+            if (!is_elementwise_) it.item_provenance.clear_elementwise();
             return &it.result.emplace(base::item_traits::carry(*it.value, std::move(it.item_provenance)));
         } else {
             this->acknowledge_drop(std::move(it.item_provenance));

@@ -267,7 +267,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
             }
         }
         if (is_dropped || count == 0) return;
-        if (form_.drop_last) all.forget_places();
+        if (form_.drop_last) all.clear_elementwise();
         it.result.emplace(base::item_traits::carry(made.block(), std::move(all)));
     }
 

@@ -60,7 +60,7 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
 
     void on_item(iteration& it) noexcept { it.item_provenance = base::item_traits::provenance_of(*it.item); }
     C* work(iteration& it) const noexcept { return it.item; }
-    auto observe(C* item, coroutine_env&) {
+    auto make_awaitable(C* item, coroutine_env&) {
         auto& value = base::item_traits::value_of(*item);
         if constexpr (std::is_same_v<carried_value_t<C>, typename To::value_type>) {
             return to_.put(std::move(value));

@@ -77,12 +77,12 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
     }
     auto work(iteration& it) {
         if constexpr (Items::waits) {
-            return nothing();  // `observe` makes the awaitable
+            return nothing();  // `make_awaitable` makes the awaitable
         } else {
             store_result(it, items_.next());
         }
     }
-    decltype(auto) observe(nothing&, coroutine_env& env) { return items_.next(env); }
+    decltype(auto) make_awaitable(nothing&, coroutine_env& env) { return items_.next(env); }
     void store_result(iteration& it, std::optional<Out>&& item) {
         detail::replace(it.value, std::move(item));
         if constexpr (is_epoch_item<Out>) {

@@ -94,8 +94,9 @@ class stage_kind : public running_stage<Policy> {
     // A `work` that returns an awaitable is called only if `has_work` returned true. A `work` that returns
     // void is called in each iteration without an error, also for an end-of-epoch mark.
     void work(auto& /*it*/) noexcept {}
-    // Wraps the awaitable that `work` has returned. The wrapper records that the slot waits.
-    static decltype(auto) observe(auto& awaitable, coroutine_env& env) {
+    // Returns the awaitable for the worker, made from the result of `work`. Default: a wrapper of this
+    // result, which records that the slot waits.
+    static decltype(auto) make_awaitable(auto& awaitable, coroutine_env& env) {
         return detail::await_measured(awaitable, env);
     }
     // Called instead of `work` if the iteration already has an error, for example because a hook threw.

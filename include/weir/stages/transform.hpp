@@ -38,7 +38,7 @@ namespace weir::detail {
 //
 //     static constexpr result_origin origin   `its_item`, the item pushed last, by default
 //     bool result_lacks_item() const          the result of the last `push` is made of earlier items only
-//     bool keeps_places() const               element k of a result is made of the k-th item; default: true
+//     bool is_elementwise() const             element k of a result is made of the k-th item; default: true
 //     std::optional<std::size_t> num_results()   if result k is element k of the item: the number of elements
 template <class Op>
 inline constexpr bool has_max_delay = requires(const Op& op) { op.max_delay(); };
@@ -214,8 +214,8 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     }
     provenance of_result() noexcept {
         if constexpr (traits.origin != result_origin::its_item) {
-            if constexpr (requires { op_.keeps_places(); }) {
-                if (!op_.keeps_places()) provenance_.forget_places();
+            if constexpr (requires { op_.is_elementwise(); }) {
+                if (!op_.is_elementwise()) provenance_.clear_elementwise();
             }
             return std::move(provenance_);  // a moved-from provenance keeps its epoch
         } else {

@@ -169,8 +169,9 @@ template <class Kind,
           class Returned = decltype(std::declval<Kind&>().work(std::declval<typename Kind::iteration&>()))>
 struct awaited_work {
     using kept = std::decay_t<Returned>;
-    using type = erased_call<kept, decltype(std::declval<Kind&>().observe(std::declval<kept&>(),
-                                                                          std::declval<coroutine_env&>()))>;
+    using type =
+        erased_call<kept, decltype(std::declval<Kind&>().make_awaitable(std::declval<kept&>(),
+                                                                        std::declval<coroutine_env&>()))>;
 };
 template <class Kind>
 struct awaited_work<Kind, void> {
@@ -214,7 +215,7 @@ class worker_waits : common_waits<typename Kind::policy_type> {
                 if constexpr (awaits_work<Kind>) {
                     return work_wait_.begin([&] { return stage_.work(it); },
                                             [&](auto& awaitable) -> decltype(auto) {
-                                                return stage_.observe(awaitable, all.env);
+                                                return stage_.make_awaitable(awaitable, all.env);
                                             },
                                             it.error);
                 }
@@ -240,8 +241,7 @@ class worker_waits : common_waits<typename Kind::policy_type> {
         }
         return nullptr;
     }
-    // Ends the wait. Returns false if a turn or an admission was refused, or if the slot does not return into
-    // service, also after a failure of `acquire_resources`.
+    // Ends the wait. False: a turn or an admission was refused, or the slot does not return into service.
     WEIR_NOINLINE bool end(iteration& it, context& all) noexcept {
         switch (it.next) {
             case worker_step::admission:

@@ -28,9 +28,9 @@
 namespace weir::detail {
 
 // Stores the stage or run for which the constructing thread works. A thread that starts tasks and waits for
-// them passes `ends()` to the tasks. A thread that runs such a task counts as working for that stage or run,
-// too: if the task waits for the end of the run, the wait throws an exception. A stop of the run doesn't end
-// the waits of these tasks.
+// them passes `ends()`, which names this stage or run, to the tasks. A thread that runs such a task counts as
+// working for that stage or run, too: if the task waits for the end of the run, the wait throws an exception.
+// A stop of the run doesn't end the waits of these tasks.
 class work_of_starter {
   public:
     work_of_starter() noexcept {}  // defined by hand: one compiler doesn't generate it for const members
@@ -54,9 +54,8 @@ class detached_task_owner {
 };
 
 // A coroutine that an owner starts, and that calls the owner at its end. This object owns the frame. The
-// object may be destroyed before the coroutine's start and after its end. In a deadlock, when the executor
-// runs nothing any more, it may also be destroyed while the coroutine is suspended in one of the library's
-// own waits.
+// object may be destroyed before the coroutine's start and after its end. In a deadlock, it may also be
+// destroyed while the coroutine is suspended in one of the library's own waits.
 template <class T>
 class [[nodiscard]] detached_task {
     using yielded = std::conditional_t<std::is_void_v<T>, std::nullptr_t, T>;
@@ -206,7 +205,7 @@ class also_driven {
             if (left <= duration(0)) return false;
         }
         const also_driven none(nullptr);
-        thread_place::leave_here();  // a loop of Asio may run on a thread of a pool, too
+        thread_place::leave_here();  // if this is a thread of a pool, another one replaces it
         executor* const loop = ex != nullptr && !ex->traits().has_threads ? ex : nullptr;
         const bool is_only_one = all->size() == 1 && loop == nullptr;
         const duration longest = is_only_one ? left : smaller(left, duration(50'000));  // ns
@@ -240,8 +239,9 @@ inline bool help_until(parker& done, executor* ex, time_point limit) {
     return here != nullptr && here != ex && !here->traits().exclusive && here->drive(done, limit);
 }
 
-// Runs coroutines in the place of a thread of `ex`, which pauses meanwhile, until `done` is set or poked.
-// False: no thread of `ex` pauses, or nothing is ready to run; the caller should sleep.
+// Runs coroutines in the place of a thread of `ex`, which pauses meanwhile, until `done` is set, or poked
+// (woken without being set). False: no thread of `ex` pauses, or nothing is ready to run; the caller should
+// sleep.
 inline bool work_in_lent_place(executor& ex, parker& done) noexcept { return ex.lend_place(done); }
 
 // For the platforms of tests, whose parkers executors do not accept: runs nothing.

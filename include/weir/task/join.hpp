@@ -147,11 +147,11 @@ class when_all_join final : public task_join, owed_join {
         if (all_ended_with(1)) executor_->post(awaiter());  // the join may be gone from here on
     }
 
-    // A task has ended. Returns the coroutine that runs next on this thread. After the last part, this is the
+    // A task has ended. Returns the coroutine that runs next on this thread. After the last part: the
     // awaiting coroutine, if this thread may resume it. After any other part, on the thread that forked the
-    // parts, this is the part that was forked just before the ended task, if that part can be taken back.
-    // In all other cases, returns a coroutine that does nothing. Not inlined: a coroutine would keep the
-    // thread-local address of the trampoline when it continues on another thread.
+    // parts: the part that was forked just before the ended task, if that part can be taken back. In all
+    // other cases: a coroutine that does nothing. Not inlined: a coroutine would keep the thread-local
+    // address of the trampoline when it continues on another thread.
     WEIR_NOINLINE std::coroutine_handle<> task_ended(task_promise_base& ended) noexcept override {
         trampoline* const here = trampoline::of_this_call();
         if (here != home_ || ended.env().executor != executor_) [[unlikely]]

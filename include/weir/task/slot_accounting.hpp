@@ -54,9 +54,8 @@ WEIR_NOINLINE inline void function_resumed(const coroutine_env& env, std::int64_
     env.measured->resumed(now);
 }
 
-// Accounts the time from the slot's last clock reading to its next invocation or wait as overhead of the
-// library, not as time of the stage's function. If invocations have followed that reading, reads the clock
-// first.
+// Accounts as overhead of the library, not of the stage's function, the time from the slot's last clock
+// reading to its next invocation or wait. If invocations have followed that reading, reads the clock first.
 template <class Slot>
 void begin_overhead(Slot& me) noexcept {
     if constexpr (requires { me.meter; }) {
@@ -113,6 +112,7 @@ class awaiter_ref {
     WEIR_ALWAYS_INLINE decltype(auto) await_resume() const { return inner_.await_resume(); }
 };
 
+// The result of `await_transform` for an A that needs no `observed`.
 template <class A>
 using unobserved = std::conditional_t<std::is_move_constructible_v<std::remove_cvref_t<A>>, A&&,
                                       awaiter_ref<std::remove_reference_t<A>>>;

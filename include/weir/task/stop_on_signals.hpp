@@ -49,7 +49,7 @@ class signal_request {
     signal_request** at_ = nullptr;
 };
 
-// All requests of the process that wait. A signal is caught while a request that names the signal waits.
+// All requests of the process that wait for a signal. A signal is caught while a request that names it waits.
 class signal_watch {
   public:
     static void add(signal_request& to) {

@@ -103,7 +103,7 @@ class basic_stop_state {
 
     // Requests the stop: runs all callbacks on this thread, one after another, none under the lock. A
     // callback may destroy itself, others, and the source: so the caller must be an owner during the call.
-    // False: a stop is requested already. relaxed, here and in add(): read under the lock of the write
+    // False: a stop is requested already. relaxed, here and in add(): read and written under the lock
     bool request() noexcept {
         lock_.lock();
         if (requested_.load(std::memory_order_relaxed) != 0) {

@@ -108,7 +108,7 @@ class basic_stop_source {
         return keep && keep->request();
     }
 
-    /// From a source that was moved from: a token without requests.
+    /// \returns a token of this source. From a source that was moved from: a token that never reports a stop.
     [[nodiscard]] basic_stop_token<Platform> get_token() const noexcept {
         return basic_stop_token<Platform>(state_);
     }

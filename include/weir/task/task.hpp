@@ -111,8 +111,9 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
             return false;
         }
         // Starts the body. Symmetric transfer is no tail call on some compilers: `trampoline` then bounds the
-        // stack. Resumes `h` when the task has ended: see `task`. (At once on threads of any executor: one
-        // that forwards to another runs on threads of the other, where a post for each task would be slow.)
+        // stack. Resumes `h` when the task has ended: see `task`. (At once on threads of any executor: the
+        // tasks of an executor that forwards to another run on threads of that one, and a post for each task
+        // would be slow.)
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             handle_.promise().awaited_by(h, owner_);
@@ -125,7 +126,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
       private:
         handle handle_;
-        handle* owner_;  // of the task: the destruction of the awaiting coroutine takes the frame from there
+        handle* owner_;  // in the task, from which `task_promise_base::release_child` takes the frame
     };
 
     handle handle_;  // owned; null: the task is empty; still set after the await, until the task is destroyed

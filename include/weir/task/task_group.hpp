@@ -238,7 +238,8 @@ class task_group final : detail::task_join {
     // counted: so `unfinished_` doesn't become 0. relaxed: the count of that end orders what the task did
     void count_during_join(std::int64_t n) noexcept { unfinished_.fetch_add(n, std::memory_order_relaxed); }
 
-    // Called when a join begins: makes `unfinished_` the number of tasks that have not ended. False: none.
+    // Called when a join begins: makes `unfinished_` the number of tasks that have not ended. False: all have
+    // ended.
     bool begin_join() noexcept;
 
     // Ends a join whose waiter is destroyed: the tasks that have not ended count as spawned after it.

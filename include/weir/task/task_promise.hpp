@@ -49,8 +49,8 @@ class task_promise_base : public pooled_frame {
         h.promise().child_ != nullptr ? destroy_all(h, h.promise()) : h.destroy();
     }
 
-    // Records for which stage or run the thread works, if the coroutine is a part of a join or group, which
-    // may begin on any thread. Other tasks begin on their awaiter's thread, where the stage or run is
+    // Records for which stage or run the thread works, if the coroutine is a part of a join or group. Such a
+    // part may begin on any thread. Other tasks begin on their awaiter's thread, where the stage or run is
     // recorded already.
     class initial_awaiter {
       public:
@@ -163,7 +163,7 @@ class task_promise_base : public pooled_frame {
             parent_->child_ = nullptr;
         }
         if (to == nullptr) return trampoline::transfer(awaiter_);
-        // Unequal: `schedule` has moved the task to another executor. Null: this thread belongs to none.
+        // If unequal, `schedule` has moved the task. If `next` is null, this thread belongs to no executor.
         if (to == env_.executor) {
             if (const auto next = trampoline::transfer_at_work(awaiter_)) return next;
         }
@@ -250,7 +250,7 @@ class observed_join final : public observed<A>, awaited_join {
 };
 
 // The operands of `co_return`. For a task that gives a reference: an lvalue for `T&`, an rvalue for `T&&`,
-// and no conversion that makes a temporary. Conversion functions are trusted: std::ref has one.
+// and no conversion that makes a temporary. A conversion function, as std::ref's, is assumed to make none.
 template <class U, class T>
 concept refers = std::is_convertible_v<std::remove_reference_t<U>*, std::remove_reference_t<T>*> &&
                  std::is_lvalue_reference_v<U> == std::is_lvalue_reference_v<T>;

@@ -111,7 +111,7 @@ TEST_CASE("an element of a batch has the provenance of the item that was gathere
     // Where the places say nothing, they are settled together.
     for (const std::size_t size : {std::size_t{3}, std::size_t{2}}) {
         batch = gathered();
-        if (size == 3) batch.forget_places();
+        if (size == 3) batch.clear_elementwise();
         std::vector<provenance> parts;
         for (std::size_t k = 0; k < size; ++k) parts.push_back(batch.of_element(k, size));
         batch.acknowledge();
