@@ -131,8 +131,8 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 /// Errors:   `std::system_error` with the operation's error code, unchanged: compare the code with Asio's
 ///           names (`asio::error::eof`). With `as_tuple()` the code is the tuple's first element instead. If
 ///           the operation is dropped before it has ended, as by the destructor of its `io_context`, the
-///           await throws `std::system_error` with `operation_aborted`, or `stopped` after a stop (see
-///           below). This holds with `as_tuple()`, too. Also the exceptions of the function that starts the
+///           await throws `std::system_error` with `operation_aborted`; after a stop, `stopped`: see Stops.
+///           This holds with `as_tuple()`, too. Also the exceptions of the function that starts the
 ///           operation.
 /// Lifetime: as for any other completion token, the I/O object and the buffers outlive the operation. If a
 ///           waiting coroutine is destroyed, its result is dropped, and the operation goes on. If the buffers

@@ -127,8 +127,8 @@ class io_timers : public weir::detail::woken_timers<io_timers> {
 /// With `-fno-rtti` Asio wants `-DASIO_NO_TYPEID` (Boost's: `-DBOOST_ASIO_NO_TYPEID`).
 class io_executor final : public executor {
   public:
-    /// \param threads the number of threads that run `io`. 0: each thread that waits for a coroutine on this
-    ///                executor (in `sync_wait`, for an item or the end of a run) runs `io` until its wait
+    /// \param threads the number of threads that run `io`. 0: each thread that waits for a coroutine here
+    ///                (in `sync_wait`, for an item or the end of a run) runs `io` until its wait
     ///                ends. 1 or more: a thread that doesn't run `io` blocks in such a wait, for ever if no
     ///                thread runs `io`. So a work guard has to keep `io.run()` going until no coroutine runs.
     explicit io_executor(lib::io_context& io, std::size_t threads = 1)

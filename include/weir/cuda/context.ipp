@@ -96,12 +96,12 @@ inline cudaError_t context_state::make_pool(const char*& call) noexcept {
     call = "cudaDeviceGetAttribute";
     cudaError_t code = cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, device_);
     if (code != cudaSuccess || has_pools == 0) return code;
-    cudaMemPoolProps like{};
-    like.allocType = cudaMemAllocationTypePinned;
-    like.location.type = cudaMemLocationTypeDevice;
-    like.location.id = device_;
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = device_;
     call = "cudaMemPoolCreate";
-    code = cudaMemPoolCreate(&pool_, &like);
+    code = cudaMemPoolCreate(&pool_, &properties);
     if (code != cudaSuccess) return code;
     // With the default threshold, 0, each synchronization returns the pool's free memory to the system,
     // and the next batch has to allocate it again.

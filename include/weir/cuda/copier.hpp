@@ -178,8 +178,8 @@ class pending_copies {
     std::deque<shared_event> ends_;  // the ends of the pending copies, the oldest first
 };
 
-// Throws `std::invalid_argument` if `of`, the state of a stream or of memory, has another device index than
-// the context, or if only one of both has a GPU.
+// `of`: the state of a stream or of memory. Throws `std::invalid_argument` if its device index is not that of
+// the context, or if only one of the two has a GPU.
 inline void check_place(const std::shared_ptr<context_state>& of, const context& gpu, const char* stage) {
     if (of->on_host() == gpu.on_host() && of->device_index() == gpu.device_index()) return;
     throw std::invalid_argument(std::string("weir: the stream and the memory of a ") + stage +

@@ -27,8 +27,8 @@ namespace weir::cuda::detail {
 
 // Shared by a `device_pool` and all pieces of its memory (`device_memory`). Counts memory as in use from its
 // allocation until its stream has passed the point at which the memory was freed. A coroutine that finds too
-// little memory waits for the item of the channel `turn`, and then, one coroutine at a time, for an item of
-// the channel `news`.
+// little memory waits for the one item of the channel `turn`. The coroutine that has this item then waits for
+// items of the channel `news`.
 class device_account : public std::enable_shared_from_this<device_account> {
     static constexpr std::align_val_t alignment{256};
 
@@ -58,7 +58,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         check_size(bytes);
         {
             const std::scoped_lock held(lock_);
-            if (waiting_ != 0) return nullptr;
+            if (num_waiting_ != 0) return nullptr;
         }
         return attempt(bytes, s);
     }
@@ -85,14 +85,14 @@ class device_account : public std::enable_shared_from_this<device_account> {
       public:
         explicit waiter(device_account& at) : at_(at) {
             const std::scoped_lock held(at_.lock_);
-            ++at_.waiting_;
+            ++at_.num_waiting_;
         }
         waiter(const waiter&) = delete;
         waiter& operator=(const waiter&) = delete;
         ~waiter() {
             if (has_turn_) at_.pass_turn();
             const std::scoped_lock held(at_.lock_);
-            --at_.waiting_;
+            --at_.num_waiting_;
         }
         void has_turn() noexcept { has_turn_ = true; }
 
@@ -148,7 +148,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         {
             const std::scoped_lock held(lock_);
             used_ -= bytes;
-            waits = waiting_ != 0;
+            waits = num_waiting_ != 0;
         }
         if (waits) tell();
     }
@@ -180,7 +180,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     const std::size_t max_;
     std::mutex lock_;  // guards the members below
     std::size_t used_ = 0;
-    std::size_t waiting_ = 0;
+    std::size_t num_waiting_ = 0;
     freed_memory freed_;
 };
 
@@ -230,9 +230,9 @@ class device_memory {
     // Waits for the copy to the device; if there was no copy, for all work queued on the memory's stream.
     awaited_work<recorded_work> filled() const;
 
-    // Makes later work of `to` wait for all work queued on the memory's stream, or, at the first hand-over of
-    // memory that a copy has filled, only for the copy. From then on the memory belongs to `to`. Does nothing
-    // without a device.
+    // Makes later work of `to` wait for all work queued on the memory's stream. At the first hand-over of
+    // memory that a copy has filled, `to` waits only for the copy. From then on the memory belongs to `to`.
+    // Does nothing without a device.
     void hand_over(const stream& to);
 
   private:
@@ -241,7 +241,7 @@ class device_memory {
         : account_(from), stream_(s), bytes_(bytes),
           behind_(std::make_shared<pooled_event>(from->of(), log != nullptr)), log_(std::move(log)) {}
 
-    // Records the begin of a copy that will end at `end`.
+    // Records the beginning of a copy that will end at `end`.
     std::shared_ptr<copy_times> begin_copy(shared_event end) const;
     // If end_copy() throws, no copy is pending.
     void end_copy(const pooled_event& end) const {

@@ -109,7 +109,7 @@ inline bool device_account::keep(cudaStream_t s, freed_memory::piece what) noexc
         const std::scoped_lock held(lock_);
         freed_.add(s, std::move(what));
         kept = true;
-        if (waiting_ != 0) subscribe();
+        if (num_waiting_ != 0) subscribe();
     } catch (...) {
         if (kept) tell();  // the waiter tries again, and gets the error of its own subscribe()
     }

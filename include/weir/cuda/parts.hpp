@@ -210,7 +210,7 @@ struct found_parts {
         : memory(std::move(from)), sizes(each) {}
 
     // Returns `block`, which has the copies of the pieces, as arrays. copy_of() copies the arrays to vectors.
-    pinned in(lease block) const { return pinned(std::move(block), sizes); }
+    pinned arrays_in(lease block) const { return pinned(std::move(block), sizes); }
     static vectors copy_of(const pinned& there) {
         return std::apply(
             [](const auto&... each) { return vectors(std::vector<Ts>(each.begin(), each.end())...); },
@@ -228,7 +228,9 @@ struct found_parts<1, T> {
 
     explicit found_parts(device_memory from) : memory{fetched(std::move(from), 0)} {}
 
-    pinned in(lease block) const { return pinned(std::move(block), memory[0].memory.bytes() / sizeof(T)); }
+    pinned arrays_in(lease block) const {
+        return pinned(std::move(block), memory[0].memory.bytes() / sizeof(T));
+    }
     static vectors copy_of(const pinned& there) { return vectors(there.begin(), there.end()); }
 
     std::array<fetched, 1> memory;

@@ -83,7 +83,7 @@ class usual_times {
         return static_cast<std::int64_t>(static_cast<double>(bytes) * ns_per_byte_);
     }
 
-    // Records that an operation has ended `took` after its begin. `gap`: the time since the previous poll;
+    // Records that an operation has taken the time `took`. `gap`: the time since the previous poll;
     // the operation may have ended up to `gap` earlier.
     void learn(std::size_t bytes, std::int64_t took, std::int64_t gap) noexcept {
         if (took <= 0) return;

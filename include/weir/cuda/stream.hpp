@@ -120,8 +120,8 @@ struct stream_work {
 
 /// A point in a stream: `stream::record` records it, and `stream::wait` makes another stream wait for it.
 ///
-/// Threads:  any. If one thread records an event while another one begins to wait for it, the wait is for the
-///           old point or for the new one.
+/// Threads:  any. If a thread records an event while another one begins to wait for it, the wait is for the
+///           old or the new point.
 /// Lifetime: may be destroyed while a wait is pending.
 /// Cost:     a copy of this object is the same event, and costs an atomic addition.
 class event {
@@ -163,8 +163,8 @@ class stream {
     explicit stream(context& gpu, int priority = 0)
         : shared_(std::make_shared<detail::stream_handle>(gpu.shared(), priority)) {}
 
-    /// Borrows a stream of the context's device: not `cudaStreamPerThread`, which is another stream in each
-    /// thread, and the default stream only if the device is current in all threads that use the stream.
+    /// Borrows a stream of the context's device; not `cudaStreamPerThread`, which each thread has its own of.
+    /// The default stream may be borrowed only if the device is current in all threads that use the stream.
     stream(context& gpu, cudaStream_t borrowed)
         : shared_(std::make_shared<detail::stream_handle>(gpu.shared(), borrowed)) {}
 

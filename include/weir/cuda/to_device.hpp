@@ -171,12 +171,12 @@ auto copying_stage(context& gpu, pinned_pool* pool, to_device_options options, P
 ///           before waits, too.
 /// Errors:   `weir::cuda::error`, with the name of the stage, fails the batch, as in any stage.
 ///           `std::invalid_argument` fails a batch that is larger than a block, or than the pool of device
-///           memory. This function, and each copy of the stage (`start` of a pipeline that is an lvalue makes
-///           one), throws `weir::cuda::error` if no stream can be made; and `std::invalid_argument` if the
-///           blocks are not page-locked, or if the stream or the memory is another GPU's.
+///           memory. This function throws `weir::cuda::error` if no stream can be made, and
+///           `std::invalid_argument` if the blocks are not page-locked, or if the stream or the memory is
+///           another GPU's. So does each copy of the stage; `start` of an lvalue pipeline makes one.
 /// Lifetime: `gpu` and `pool` outlive the runs.
 /// Units:    `stage_stats::transfers` has the bytes, the time of the copies on the device, and the share of
-///           this time that was hidden, in which the consumer's stream did not wait for the copy.
+///           this time that was hidden: the consumer's stream did not wait for the copy.
 template <class Part = std::identity>
 [[nodiscard]] auto to_device(context& gpu, pinned_pool& pool, to_device_options options = {},
                              Part part = {}) {

@@ -103,7 +103,7 @@ class fetching_slot {
             found_in<Item> parts = find_parts(part_, item);
             std::optional<lease> block = co_await fetch(*shared_, parts.memory, call);
             if (!block) co_return std::nullopt;
-            co_return give(std::move(item), parts.in(*std::move(block)));
+            co_return give(std::move(item), parts.arrays_in(*std::move(block)));
         } catch (const error& e) {
             if (!e.stage().empty()) throw;
             throw error(e.status(), e.call(), call.stage());
@@ -182,9 +182,9 @@ auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Pa
 /// Order:    that of the items.
 /// Suspends: while no block is free, and until the copy is done.
 /// Errors:   `weir::cuda::error`, with the name of the stage, fails the item. `std::invalid_argument` fails
-///           an item that is larger than a block. This function, and each copy of the stage (`start` of a
-///           pipeline that is an lvalue makes one), throws `weir::cuda::error` if no stream can be made; and
-///           `std::invalid_argument` if the blocks are not page-locked, or if the stream is another GPU's.
+///           an item that is larger than a block. This function throws `weir::cuda::error` if no stream can
+///           be made, and `std::invalid_argument` if the blocks are not page-locked, or if the stream is
+///           another GPU's. So does each copy of the stage; `start` of an lvalue pipeline makes one.
 /// Lifetime: `gpu` and `pool` outlive the runs.
 /// Units:    the run's statistics have the bytes, and the time that the device copied:
 ///           `stage_stats::transfers`.

@@ -26,8 +26,8 @@
 namespace weir::execution::detail {
 
 // The timers of an executor whose scheduler has no clock. A coroutine sleeps until the earliest timer is due,
-// on the run loop that weir has for coroutines of other libraries, and then posts the due coroutines to the
-// executor. Shared with that coroutine, which may outlive the executor.
+// and then posts the due coroutines to the executor. It runs on the run loop that weir has for coroutines of
+// other libraries. This object is shared with that coroutine, which may outlive the executor.
 class alarm : public weir::detail::woken_timers<alarm> {
     using base = weir::detail::woken_timers<alarm>;
     friend base;

@@ -36,8 +36,8 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     };
 
   public:
-    // `may_cancel`: the operation is cancelled by a stop request for `stop`, and when a stop, a time limit or
-    // `when_any` ends the waits of the awaiting coroutine (`coroutine_env::ends`).
+    // `may_cancel`: a stop request for `stop` cancels the operation. So does the token in
+    // `coroutine_env::ends`, which ends waits after a stop, a time limit, or in a `when_any`.
     awaited_call(std::shared_ptr<reactor> loop, const char* name, int peer, Begin begin, Result result,
                  bool may_cancel = false, stop_token stop = {})
         : operation(name, peer, may_cancel), loop_(std::move(loop)), begin_(std::move(begin)),

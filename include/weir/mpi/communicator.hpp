@@ -89,13 +89,13 @@ class communicator {
     }
 
     template <class T>
-    static received found(const detail::operation& o) {
+    static received received_by(const detail::operation& o) {
         return {o.status().MPI_SOURCE, o.status().MPI_TAG, detail::elements<T>::count_in(o.status())};
     }
     template <class T>
-    static std::optional<received> maybe_found(const detail::operation& o) {
+    static std::optional<received> received_unless_cancelled(const detail::operation& o) {
         if (o.is_cancelled()) return std::nullopt;
-        return found<T>(o);
+        return received_by<T>(o);
     }
     template <class T, class Result>
     auto receive(std::span<T> into, int from, int tag, stop_token stop, Result result) const {
@@ -109,7 +109,7 @@ class communicator {
             result, true, std::move(stop));
     }
     template <class Result>
-    auto look(int from, int tag, stop_token stop, Result result) const {
+    auto probe_for(int from, int tag, stop_token stop, Result result) const {
         owned().check_source(from, tag);
         return call(
             "MPI_Iprobe", from,
@@ -183,26 +183,26 @@ class communicator {
     template <class T, std::size_t N>
     [[nodiscard("co_await this, or nothing is done")]] auto recv(std::span<T, N> into, int from = any_rank,
                                                                  int tag = any_tag) const {
-        return receive(std::span<T>(into), from, tag, {}, found<T>);
+        return receive(std::span<T>(into), from, tag, {}, received_by<T>);
     }
     /// The same as `recv` above, but a stop request for `stop` ends the wait.
     /// \returns awaitable of `std::optional<received>`: empty if the wait was stopped; no message is lost.
     template <class T, std::size_t N>
     [[nodiscard("co_await this, or nothing is done")]] auto recv(std::span<T, N> into, int from, int tag,
                                                                  stop_token stop) const {
-        return receive(std::span<T>(into), from, tag, std::move(stop), maybe_found<T>);
+        return receive(std::span<T>(into), from, tag, std::move(stop), received_unless_cancelled<T>);
     }
 
     /// Waits for a message, and does not receive it.
     /// \returns awaitable of `received`. Another receive may take the message first.
     [[nodiscard("co_await this, or nothing is done")]] auto probe(int from = any_rank,
                                                                   int tag = any_tag) const {
-        return look(from, tag, {}, found<std::byte>);
+        return probe_for(from, tag, {}, received_by<std::byte>);
     }
     /// The same as `probe` above, but a stop request for `stop` ends the wait.
     /// \returns awaitable of an optional: empty if the wait was stopped.
     [[nodiscard("co_await this, or nothing is done")]] auto probe(int from, int tag, stop_token stop) const {
-        return look(from, tag, std::move(stop), maybe_found<std::byte>);
+        return probe_for(from, tag, std::move(stop), received_unless_cancelled<std::byte>);
     }
 
     /// Collective. \returns awaitable of void: all ranks have begun their barrier.

@@ -20,7 +20,7 @@ inline task<std::vector<std::vector<std::byte>>> gather_bytes(communicator of,
         std::vector<std::uint64_t> size;
         std::vector<std::uint64_t> sizes;
         std::vector<int> counts;
-        std::vector<int> places;
+        std::vector<int> offsets;
         std::vector<std::byte> all;
     };
     leaked_on_failure<memory> shared(of);
@@ -30,7 +30,7 @@ inline task<std::vector<std::vector<std::byte>>> gather_bytes(communicator of,
     std::size_t sum = 0;
     for (const std::uint64_t n : shared->sizes) {
         shared->counts.push_back(elements<std::byte>(n).count);
-        shared->places.push_back(elements<std::byte>(sum).count);
+        shared->offsets.push_back(elements<std::byte>(sum).count);
         sum += n;
     }
     static_cast<void>(elements<std::byte>(sum));
@@ -38,11 +38,11 @@ inline task<std::vector<std::vector<std::byte>>> gather_bytes(communicator of,
     shared->all.resize(is_root ? sum : 0);
     co_await of.request("MPI_Igatherv", [&](MPI_Comm comm, MPI_Request* r) noexcept {
         return MPI_Igatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, shared->all.data(),
-                            shared->counts.data(), shared->places.data(), MPI_BYTE, root, comm, r);
+                            shared->counts.data(), shared->offsets.data(), MPI_BYTE, root, comm, r);
     });
     std::vector<std::vector<std::byte>> parts;
     for (std::size_t i = 0; is_root && i < shared->sizes.size(); ++i) {
-        const auto begin = shared->all.begin() + shared->places[i];
+        const auto begin = shared->all.begin() + shared->offsets[i];
         parts.emplace_back(begin, begin + shared->counts[i]);
     }
     co_return parts;

@@ -44,7 +44,7 @@ namespace detail {
 // All but the constructor and `leave` are called under the reactor's lock. A function that calls MPI is
 // called on a thread that may do so.
 class heartbeat final : public periodic_work {
-    enum tags : int { beat, failure, left };
+    enum tags : int { beat, failure, leaving };
 
   public:
     // `comm`: a duplicate of the world's, for this object alone.
@@ -60,8 +60,8 @@ class heartbeat final : public periodic_work {
     // operations here. If a failure is known already, does nothing.
     void fail(int rank, const std::string& why) {
         if (loop_.failure() != nullptr) return;
-        prepare(rank, why);
-        tell();
+        prepare_notices(rank, why);
+        tell_untold();
         give_up(rank, why);
     }
     // Called when this rank has failed: an exception destroys an object that other ranks wait for. The
@@ -76,7 +76,7 @@ class heartbeat final : public periodic_work {
     // Sets the reason of abandon(). Does nothing without a call of abandon(), or if the other ranks were told
     // already. Makes no call of MPI: tick() sends the reason.
     void explain(const std::string& why) {
-        if (std::exchange(abandoned_at_, 0) != 0) prepare(rank_, why);
+        if (std::exchange(abandoned_at_, 0) != 0) prepare_notices(rank_, why);
     }
 
     void fail_here(const std::string& why) override { fail(rank_, why); }
@@ -122,8 +122,8 @@ class heartbeat final : public periodic_work {
     static constexpr const char* unexplained =
         "an exception has destroyed a channel between ranks, or has ended a run that puts into one";
 
-    void prepare(int rank, const std::string& why) {
-        said_ = std::to_string(rank) + ' ' + why.substr(0, longest);
+    void prepare_notices(int rank, const std::string& why) {
+        failure_text_ = std::to_string(rank) + ' ' + why.substr(0, longest);
         for (int r = 0; r < size_; ++r) {
             if (r != rank_ && r != rank) untold_.push_back(r);
         }
@@ -135,16 +135,16 @@ class heartbeat final : public periodic_work {
         loop_.fail(std::make_shared<const rank_failed>(rank, why));
     }
 
-    void tell() noexcept {
+    void tell_untold() noexcept {
         std::erase_if(untold_, [this](int rank) {
-            return send(failure, rank, said_.data(), static_cast<int>(said_.size()));
+            return send(failure, rank, failure_text_.data(), static_cast<int>(failure_text_.size()));
         });
     }
     // Returns whether the send has begun; if not, the next call of tick() tries again.
     bool send(tags tag, int to, const char* text, int size) {
         MPI_Request begun = MPI_REQUEST_NULL;
         if (MPI_Isend(text, size, MPI_CHAR, to, tag, comm_, &begun) != MPI_SUCCESS) return false;
-        notices_.push_back(begun);
+        sends_.push_back(begun);
         return true;
     }
 
@@ -163,8 +163,9 @@ class heartbeat final : public periodic_work {
             if (code != MPI_SUCCESS) return;
             if (status.MPI_TAG == beat) {
                 was_heard_ = true;
-            } else if (status.MPI_TAG == left) {
-                if (loop_.failure() == nullptr || status.MPI_SOURCE != loop_.failure()->rank()) ++num_left_;
+            } else if (status.MPI_TAG == leaving) {
+                if (loop_.failure() == nullptr || status.MPI_SOURCE != loop_.failure()->rank())
+                    ++num_leavers_;
             } else if (loop_.failure() == nullptr) {
                 const std::string said(text, static_cast<std::size_t>(size));
                 const std::size_t blank = said.find(' ');
@@ -183,11 +184,11 @@ class heartbeat final : public periodic_work {
         if (failed_at_ == 0) failed_at_ = now;
         const bool leads = rank_ == leader() || size_ == 1;
         const bool has_left = has_left_.load(std::memory_order_relaxed);  // see leave()
-        tell();
-        if (has_left && !leads && !told_) told_ = send(left, leader(), nullptr, 0);
+        tell_untold();
+        if (has_left && !leads && !told_) told_ = send(leaving, leader(), nullptr, 0);
         int are_sent = 0;
-        MPI_Testall(static_cast<int>(notices_.size()), notices_.data(), &are_sent, MPI_STATUSES_IGNORE);
-        const bool have_left = has_left && num_left_ >= size_ - 2;  // without this rank and the failed one
+        MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &are_sent, MPI_STATUSES_IGNORE);
+        const bool have_left = has_left && num_leavers_ >= size_ - 2;  // without this rank and the failed one
         const bool is_late = (now - failed_at_) / (leads ? 1 : 2) > how_.grace.count();
         if ((leads && have_left && are_sent != 0 && untold_.empty()) || is_late) {
             std::fflush(nullptr);
@@ -210,11 +211,11 @@ class heartbeat final : public periodic_work {
     standard_platform::atomic<bool> has_left_{false};
     bool has_stopped_ = false;
     bool told_ = false;  // the leader was told that this rank has left
-    int num_left_ = 0;
+    int num_leavers_ = 0;
     MPI_Request beat_ = MPI_REQUEST_NULL;
-    std::string said_;
+    std::string failure_text_;
     std::vector<int> untold_;  // ranks that have still to be told of the failure
-    std::vector<MPI_Request> notices_;
+    std::vector<MPI_Request> sends_;
 };
 
 }  // namespace detail

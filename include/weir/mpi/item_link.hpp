@@ -125,7 +125,7 @@ class item_link : public link {
             return MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, 0,
                              link_.comm().handle(), &request);
         }
-        void ended() noexcept override { link_.sent(*this); }
+        void ended() noexcept override { link_.sending_ended(*this); }
         item_link& link_;
         int to = 0;
         std::int64_t begun = 0;
@@ -137,7 +137,7 @@ class item_link : public link {
             const std::span<std::byte> bytes = bytes_of(*item);
             return MPI_Imrecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, &message, &request);
         }
-        void ended() noexcept override { link_.received(*this); }
+        void ended() noexcept override { link_.receiving_ended(*this); }
         item_link& link_;
         int from = 0;
         bool is_complete = false;
@@ -159,7 +159,7 @@ class item_link : public link {
         try {
             next = &sendings_.take(*this);
         } catch (const std::bad_alloc&) {
-            give_up(MPI_ERR_NO_MEM, "MPI_Isend", to);
+            report_error(MPI_ERR_NO_MEM, "MPI_Isend", to);
             return false;
         }
         auto first = out.try_get();
@@ -175,7 +175,7 @@ class item_link : public link {
         begin_parcel_here(*next);
         return true;
     }
-    void sent(sending& s) noexcept {
+    void sending_ended(sending& s) noexcept {
         if (!s.is_cancelled()) {
             figures().wire += now() - s.begun;
             sendings_.give(s);
@@ -207,12 +207,12 @@ class item_link : public link {
             ++num_arriving_;
             begin_parcel_here(r);
         } catch (const std::exception&) {
-            give_up(MPI_ERR_NO_MEM, "MPI_Improbe", from);
+            report_error(MPI_ERR_NO_MEM, "MPI_Improbe", from);
         }
     }
     // Puts items that have arrived into `in`. An item that has arrived waits for all items that the same rank
     // sent before.
-    void received(receiving& r) noexcept {
+    void receiving_ended(receiving& r) noexcept {
         r.is_complete = !r.is_cancelled() && r.error_class() == MPI_SUCCESS;
         const int from = r.from;
         row& queue = arriving_[static_cast<std::size_t>(from)];

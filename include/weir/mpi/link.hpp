@@ -139,10 +139,10 @@ class link : operation {
     // Called when a parcel to or from the rank `with` has ended. The link may be destroyed when
     // parcel_ended() returns.
     void parcel_ended(const operation& o, int with) noexcept {
-        if (o.error_class() != MPI_SUCCESS) give_up(o.error_class(), o.call(), with);
-        one_ended();
+        if (o.error_class() != MPI_SUCCESS) report_error(o.error_class(), o.call(), with);
+        operation_ended();
     }
-    void give_up(int error_class, const char* call, int rank) noexcept {
+    void report_error(int error_class, const char* call, int rank) noexcept {
         loop_->report(error(error_class, call, rank).what());
     }
 
@@ -174,17 +174,17 @@ class link : operation {
     class note final : public operation {
       public:
         note(link& of, int to, note_kind kind) noexcept
-            : operation("MPI_Isend", to, false), of_(of), said_{kind, 0} {}
+            : operation("MPI_Isend", to, false), of_(of), text_{kind, 0} {}
         bool is_free() const noexcept { return is_free_; }
         void send(std::uint64_t number = 0) noexcept {
-            said_.number = number;
+            text_.number = number;
             is_free_ = false;
             of_.begin_parcel(*this);
         }
 
       private:
         int begin(MPI_Request& request, bool&) noexcept override {
-            return MPI_Isend(&said_, sizeof said_, MPI_BYTE, peer(), note_tag, of_.comm_.handle(), &request);
+            return MPI_Isend(&text_, sizeof text_, MPI_BYTE, peer(), note_tag, of_.comm_.handle(), &request);
         }
         void ended() noexcept override {
             is_free_ = true;
@@ -192,7 +192,7 @@ class link : operation {
             of_.parcel_ended(*this, peer());
         }
         link& of_;
-        note_text said_;
+        note_text text_;
         bool is_free_ = true;
     };
 
@@ -203,18 +203,18 @@ class link : operation {
 
       private:
         int begin(MPI_Request& request, bool&) noexcept override {
-            return MPI_Irecv(&heard_, sizeof heard_, MPI_BYTE, MPI_ANY_SOURCE, note_tag, of_.comm_.handle(),
+            return MPI_Irecv(&text_, sizeof text_, MPI_BYTE, MPI_ANY_SOURCE, note_tag, of_.comm_.handle(),
                              &request);
         }
         void ended() noexcept override {
             if (!is_cancelled() && error_class() == MPI_SUCCESS) {
-                of_.take(*of_.peers_[static_cast<std::size_t>(status().MPI_SOURCE)], heard_);
+                of_.handle_note(*of_.peers_[static_cast<std::size_t>(status().MPI_SOURCE)], text_);
                 if (of_.expects_notes()) of_.begin_parcel(*this);
             }
             of_.parcel_ended(*this, any_rank);
         }
         link& of_;
-        note_text heard_;
+        note_text text_;
     };
 
     struct peer {
@@ -240,23 +240,23 @@ class link : operation {
     struct kick_operation final : operation {
         explicit kick_operation(link& of) noexcept : operation("MPI_Isend", any_rank, false), of_(of) {}
         int begin(MPI_Request&, bool&) noexcept override {
-            // acq_rel; pairs with kick(): go_on() sees what a caller that found `true` here has written
+            // acq_rel; pairs with kick(): send_pending() sees what a caller that found `true` here has written
             is_queued.exchange(false, std::memory_order_acq_rel);
-            of_.go_on();
+            of_.send_pending();
             return MPI_SUCCESS;
         }
-        void ended() noexcept override { of_.one_ended(); }
+        void ended() noexcept override { of_.operation_ended(); }
         link& of_;
         standard_platform::atomic<bool> is_queued{false};
     };
 
-    void one_ended() noexcept {
+    void operation_ended() noexcept {
         // relaxed: all operations end under the reactor's lock, which orders their writes
         if (underway_.fetch_sub(1, std::memory_order_relaxed) == 1 && has_stopped_) finished_.set();
     }
 
-    void go_on() noexcept;
-    peer* with_credit() noexcept;
+    void send_pending() noexcept;
+    peer* next_with_credit() noexcept;
     void end_credit_wait() noexcept;
     void send_ends() noexcept;
     void return_credit() noexcept;
@@ -264,8 +264,8 @@ class link : operation {
     inline int begin(MPI_Request&, bool& again) noexcept override;
     inline void ended() noexcept override;
 
-    void take(peer& from, const note_text& said) noexcept;
-    void look_for_the_end(peer& of) noexcept;
+    void handle_note(peer& from, const note_text& text) noexcept;
+    void check_end(peer& of) noexcept;
     bool expects_notes() const noexcept;
     bool is_over() const noexcept;
 

@@ -64,13 +64,13 @@ inline int link::begin(MPI_Request&, bool& again) noexcept {
         int size = 0;
         const int sized = MPI_Get_count(&status, MPI_BYTE, &size);
         if (sized != MPI_SUCCESS) {
-            give_up(class_of(sized), "MPI_Get_count", status.MPI_SOURCE);
+            report_error(class_of(sized), "MPI_Get_count", status.MPI_SOURCE);
             return MPI_SUCCESS;
         }
         receive(status.MPI_SOURCE, message, static_cast<std::size_t>(size));
         peer& from = *peers_[static_cast<std::size_t>(status.MPI_SOURCE)];
         ++from.num_received;
-        look_for_the_end(from);
+        check_end(from);
     }
     again = !is_over();
     return MPI_SUCCESS;
@@ -79,18 +79,18 @@ inline int link::begin(MPI_Request&, bool& again) noexcept {
 inline void link::ended() noexcept {
     has_stopped_ = true;
     end_credit_wait();
-    if (error_class() != MPI_SUCCESS) give_up(error_class(), call(), any_rank);
+    if (error_class() != MPI_SUCCESS) report_error(error_class(), call(), any_rank);
     if (is_cancelled() || loop_->failure() != nullptr) failed();
-    one_ended();
+    operation_ended();
 }
 
 // Sends what can be sent, credit first.
-inline void link::go_on() noexcept {
+inline void link::send_pending() noexcept {
     return_credit();
     if (consumers_.empty() || has_sent_end_) return;
     for (;;) {
         if (is_drained()) return send_ends();
-        peer* const to = with_credit();
+        peer* const to = next_with_credit();
         if (to == nullptr) {
             if (!blocked_since_ && has_items()) blocked_since_ = now();
             return;
@@ -106,7 +106,7 @@ inline void link::go_on() noexcept {
 
 // The first consumer, from `next_consumer_` on, that has given credit and has not gone; sets `next_consumer_`
 // to it. Null: there is none.
-inline link::peer* link::with_credit() noexcept {
+inline link::peer* link::next_with_credit() noexcept {
     for (std::size_t i = 0; i < consumers_.size(); ++i) {
         peer* const p = consumers_[next_consumer_];
         if (p->credits != 0 && !p->has_gone) return p;
@@ -141,19 +141,19 @@ inline void link::return_credit() noexcept {
     }
 }
 
-inline void link::take(peer& from, const note_text& said) noexcept {
-    if (said.kind == note_kind::end) {
-        from.num_announced = said.number;
-        return look_for_the_end(from);
+inline void link::handle_note(peer& from, const note_text& text) noexcept {
+    if (text.kind == note_kind::end) {
+        from.num_announced = text.number;
+        return check_end(from);
     }
-    from.credits += said.number;
-    from.has_said_bye = from.has_said_bye || said.kind == note_kind::bye;
-    from.has_gone = from.has_gone || said.kind == note_kind::gone || said.kind == note_kind::bye;
+    from.credits += text.number;
+    from.has_said_bye = from.has_said_bye || text.kind == note_kind::bye;
+    from.has_gone = from.has_gone || text.kind == note_kind::gone || text.kind == note_kind::bye;
     if (std::ranges::all_of(consumers_, &peer::has_gone)) all_have_gone();
-    go_on();
+    send_pending();
 }
 
-inline void link::look_for_the_end(peer& of) noexcept {
+inline void link::check_end(peer& of) noexcept {
     if (!of.has_ended()) return;
     of.bye_note.send();
     if (std::ranges::all_of(producers_, &peer::has_ended)) all_have_ended();

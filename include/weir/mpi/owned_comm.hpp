@@ -81,7 +81,7 @@ struct elements {
         return static_cast<std::size_t>(n) / scale;
     }
 
-    static constexpr std::size_t scale = number<T> ? 1 : sizeof(T);
+    static constexpr std::size_t scale = number<T> ? 1 : sizeof(T);  // values of type() in one element
     int count;
 };
 

@@ -73,19 +73,19 @@ class reactor final : public weir::detail::polled_source {
     // executor poll for the end, if they may call MPI. Null: the reactor's thread polls.
     void submit(operation& o, executor* poller = nullptr) noexcept {
         push(o);
-        tell(poller);
-        serve(false);
+        ask_for_poll(poller);
+        try_work(false);
     }
     // The same as submit(), for an operation that ends when it begins: no thread has to poll for the end.
     void call(operation& o) noexcept {
         push(o);
-        if (only_ != thread_id{}) tell(nullptr);
-        serve(false);
+        if (only_ != thread_id{}) ask_for_poll(nullptr);
+        try_work(false);
     }
 
     // Begins the operation at once; `ended` may be called within this call. Called under the lock, by `begin`
-    // or `ended` of another operation. `poller`: as for submit(), but not null. tell() is called once for all
-    // operations that begin while one thread holds the lock.
+    // or `ended` of another operation. `poller`: as for submit(), but not null. All operations that begin
+    // while one thread holds the lock share one call of ask_for_poll().
     void begin_here(operation& o, executor& poller) noexcept {
         poller_of_begun_ = &poller;
         static_cast<void>(begin_or_give_up(o));
@@ -96,14 +96,14 @@ class reactor final : public weir::detail::polled_source {
         if (!o.may_cancel_) return;
         o.must_cancel_.store(true, std::memory_order_relaxed);  // ordered by the next store
         cancels_.store(true, std::memory_order_seq_cst);        // pairs with unlock(), as in push()
-        tell(nullptr);
-        serve(false);
+        ask_for_poll(nullptr);
+        try_work(false);
     }
 
     // Begins submitted operations, cancels those passed to cancel(), ends those that are complete, and calls
     // `periodic_work::tick` when due. Does nothing if another thread holds the lock, or if this thread may
     // not call MPI. Any thread. Returns whether any operation has ended.
-    bool poll() noexcept { return serve(true); }
+    bool poll() noexcept { return try_work(true); }
 
     // Waits for the lock, and calls the function while no other thread is in MPI. If this thread may call
     // MPI, the thread then serves the calls of `submit` and `cancel` by other threads meanwhile.
@@ -118,7 +118,7 @@ class reactor final : public weir::detail::polled_source {
         }
         function();
         unlock();
-        if (has_news()) serve(false);
+        if (has_news()) try_work(false);
     }
 
     // Sets the object whose `tick` a poll calls when due; null: none. Called under the lock.
@@ -176,11 +176,11 @@ class reactor final : public weir::detail::polled_source {
             if (is_ending_.load(std::memory_order_acquire)) {  // pairs with end()
                 return poll_here(now, [](std::int64_t) { return true; });
             }
-            if (now >= looked_ + how_.background.count()) {
-                looked_ = now;
+            if (now >= polled_at_ + how_.background.count()) {
+                polled_at_ = now;
                 static_cast<void>(poll());
             }
-            return looked_ + how_.background.count();
+            return polled_at_ + how_.background.count();
         });
     }
     void end() noexcept {
@@ -201,25 +201,25 @@ class reactor final : public weir::detail::polled_source {
     }
     // Makes a thread poll soon: an idle worker of `poller`; but the reactor's thread if `poller` is null or
     // polls no sources, or if only one thread may call MPI. Does nothing if no thread calls `run`.
-    void tell(executor* poller) noexcept {
+    void ask_for_poll(executor* poller) noexcept {
         if (!has_guard_) return;
         news_.fetch_add(1, std::memory_order_relaxed);  // relaxed: expect() publishes it
         expect(only_ == thread_id{} ? poller : nullptr);
     }
 
     std::int64_t poll(std::int64_t now, bool) noexcept override {
-        // Returns when to poll again, in ns. relaxed: for news that this load misses, tell() asks for a poll
+        // Returns when to poll again, in ns. relaxed: after news that this load misses, another poll follows
         const std::uint32_t news = news_.load(std::memory_order_relaxed);
         if (poll() || news != seen_news_) last_event_ = now;
         seen_news_ = news;
-        // relaxed: for an operation that this load misses, tell() asks for another poll
+        // relaxed: for an operation that this load misses, another poll follows: see ask_for_poll()
         if (num_begun_.load(std::memory_order_relaxed) == 0) return never;
         const std::int64_t quiet = now - last_event_;
         if (quiet < how_.spin.count()) return now;
         return now + std::clamp<std::int64_t>(quiet / 8, how_.shortest.count(), how_.longest.count());
     }
 
-    bool serve(bool polls) noexcept {
+    bool try_work(bool polls) noexcept {
         if (!may_call_here()) return false;
         bool ended = false;
         do {
@@ -227,7 +227,7 @@ class reactor final : public weir::detail::polled_source {
             ended = work(polls) || ended;
             executor* const poller = std::exchange(poller_of_begun_, nullptr);
             unlock();
-            if (poller != nullptr) tell(poller);
+            if (poller != nullptr) ask_for_poll(poller);
             polls = false;
         } while (has_news());
         return ended;
@@ -276,7 +276,7 @@ class reactor final : public weir::detail::polled_source {
     platform::atomic<operation*> newest_{nullptr};
     platform::atomic<bool> cancels_{false};
     platform::atomic<std::uint32_t> locked_{0};
-    platform::atomic<std::uint32_t> news_{0};  // how often `tell` has asked for a poll
+    platform::atomic<std::uint32_t> news_{0};  // how often `ask_for_poll` was called
     platform::atomic<bool> is_ending_{false};
     platform::atomic<bool> is_failed_{false};
     platform::atomic<bool> is_closed_{false};
@@ -285,7 +285,7 @@ class reactor final : public weir::detail::polled_source {
     // Used by poll(now, bool), which one thread at a time calls:
     std::uint32_t seen_news_ = 0;
     std::int64_t last_event_ = 0;
-    std::int64_t looked_ = 0;  // of the reactor's thread: when run() has polled last
+    std::int64_t polled_at_ = 0;  // of the reactor's thread: when run() has polled last
     // Under the lock:
     operations begun_;
     executor* poller_of_begun_ = nullptr;  // `poller` of the last begin_here()

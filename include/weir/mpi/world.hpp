@@ -81,14 +81,14 @@ class process {
     // failed, and has not given the reason.
     bool must_report_failure() noexcept {
         bool must = false;
-        loop_->locked([&]() noexcept { must = loop_->failure() == nullptr || health_->awaits_reason(); });
+        loop_->locked([&]() noexcept { must = loop_->failure() == nullptr || heartbeat_->awaits_reason(); });
         return must;
     }
     // Tells all ranks that this rank has failed. Blocks until a thread that may call MPI has begun to send.
     void fail(const std::string& why) {
-        loop_->locked([&]() noexcept { health_->explain(why); });
+        loop_->locked([&]() noexcept { heartbeat_->explain(why); });
         call_and_wait("MPI_Isend", [&](MPI_Request&) {
-            health_->fail(all_->rank, why);
+            heartbeat_->fail(all_->rank, why);
             return MPI_SUCCESS;
         });
     }
@@ -98,10 +98,10 @@ class process {
         for (int i = 0; i < 2; ++i) {  // the second barrier ends when no rank sends heartbeats any more
             call_and_wait("MPI_Ibarrier",
                           [&](MPI_Request& r) noexcept { return MPI_Ibarrier(control_, &r); });
-            call_and_wait("MPI_Wait", [&](MPI_Request&) noexcept { return health_->stop(); });
+            call_and_wait("MPI_Wait", [&](MPI_Request&) noexcept { return heartbeat_->stop(); });
         }
         if (loop_->failure() == nullptr) return;
-        health_->leave();
+        heartbeat_->leave();
         for (weir::detail::parker never;;) loop_->wait(never);
     }
 
@@ -157,7 +157,7 @@ class process {
     const world_options how_;
     const std::shared_ptr<reactor> loop_;
     std::shared_ptr<const owned_comm> all_;
-    std::optional<heartbeat> health_;
+    std::optional<heartbeat> heartbeat_;
     MPI_Comm control_ = MPI_COMM_NULL;
     int level_ = MPI_THREAD_SINGLE;
     bool finalises_ = false;
@@ -202,7 +202,7 @@ class only_one {
 /// then has to ask for MPI_THREAD_MULTIPLE; or for MPI_THREAD_SERIALIZED, if the program itself calls no MPI
 /// while the world exists. For a world without a thread of its own, MPI_THREAD_FUNNELED is enough.
 ///
-/// Failures: a rank fails if its function throws in `run`, if an exception leaves the scope of its world, or
+/// Failures: a rank fails if its function throws in `run`, if an exception leaves its world's scope, or
 ///           if MPI reports an error in a channel. The rank tells all other ranks, and all awaits throw
 ///           `rank_failed`. A rank that is not heard of for `failure_options::dead_after` is found by the
 ///           next rank, which tells the others. When all worlds are destroyed, or after

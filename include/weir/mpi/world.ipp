@@ -60,8 +60,8 @@ inline void process::begin() noexcept try {
     all_ = owned_comm::make(loop_, all);
     check_call(MPI_Comm_dup(MPI_COMM_WORLD, &control_), "MPI_Comm_dup");
     check_call(MPI_Comm_set_errhandler(control_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    health_.emplace(*loop_, control_, how_.failures);
-    loop_->set_periodic(&*health_);
+    heartbeat_.emplace(*loop_, control_, how_.failures);
+    loop_->set_periodic(&*heartbeat_);
 } catch (const error& e) {
     refuse(std::string(e.call()) + " failed: " + e.code().message());
 } catch (const std::exception& e) {
