@@ -240,7 +240,7 @@ class link : operation {
     struct kick_operation final : operation {
         explicit kick_operation(link& of) noexcept : operation("MPI_Isend", any_rank, false), of_(of) {}
         int begin(MPI_Request&, bool&) noexcept override {
-            // acq_rel; pairs with kick(): send_pending() sees what a caller that found `true` here has written
+            // acq_rel; pairs with kick(): send_pending() sees the writes of callers that found `true` here
             is_queued.exchange(false, std::memory_order_acq_rel);
             of_.send_pending();
             return MPI_SUCCESS;
