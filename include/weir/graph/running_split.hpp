@@ -62,6 +62,18 @@ class split_records {
     std::deque<record> records_;
 };
 
+template <class Batch>
+struct divided {
+    static constexpr bool fits = requires(Batch& b, typename Batch::value_type element) {
+        b.push_back(std::move(element));
+        b.begin();
+        b.end();
+    };
+    static_assert(fits,
+                  "weir: split divides containers with push_back, its branches are given such and give "
+                  "such, and this is none; the type is that of divided<...> in this message");
+};
+
 // The element type of the range that a chooser returns for a batch; `names`: whether this type can name a
 // branch.
 template <class Choices>

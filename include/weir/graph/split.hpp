@@ -18,6 +18,7 @@
 #include <weir/stages/stage_worker.hpp>
 
 #include <cstddef>          // for std::size_t
+#include <cstdint>          // for std::uint64_t
 #include <exception>        // for std::exception_ptr
 #include <memory>           // for std::make_shared, std::shared_ptr
 #include <optional>         // for std::optional
@@ -70,14 +71,15 @@ class running_split_join : public stage_kind<Part, D, Policy> {
 
   public:
     using iteration = typename base::template iteration_with<joined_batch<Batch, D, records>>;
-    static constexpr stage_traits traits{.gathers_parts = true,
+    static constexpr stage_traits traits{.works_without_item = is_epoch_item<D>,
+                                         .gathers_parts = true,
                                          .numbers_results = true,
                                          .origin = result_origin::all_held};
 
     running_split_join(run_context& run, const stage_options& options, split_order order,
                        std::vector<queue*> in, typename base::output_queue& out, std::shared_ptr<records> all)
         : base(run, "join", options, nullptr, &out), order_(order), ins_(std::move(in)),
-          records_(std::move(all)) {}
+          records_(std::move(all)), is_in_split_(run.is_in_split()) {}
 
     void take(intake<queue>& next, slot&, iteration&) noexcept { next.prepare(*ins_[at_]); }
     // In a branch, an end-of-epoch mark follows the part of each batch. Returns true at the mark of the last
@@ -99,9 +101,20 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         }
         return false;
     }
+    // At the end of the inputs: if a `take` in a branch has ended them, the part of the outer split ends, too.
     void work(iteration& it) {
+        if constexpr (is_epoch_item<D>) {
+            if (it.input_ended) {
+                if (open_part_ && !this->may_end_early()) it.whole.emplace(D::end_of_epoch(*open_part_));
+                return;
+            }
+        }
         it.record = records_->take();
         it.place.mark = it.record.end_of_epoch.has_value();
+        if constexpr (is_epoch_item<D>) {
+            open_part_.reset();
+            if (is_in_split_ && !it.place.mark) open_part_ = it.record.about.epoch();
+        }
         auto parts = std::exchange(parts_, {});
         if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
         assemble(it, parts);
@@ -113,6 +126,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         if (!it.whole) this->acknowledge_drop(std::move(it.record.about));
         return detail::pointer_to(it.whole);
     }
+    bool is_finished(const iteration& it) const noexcept { return is_epoch_item<D> && it.input_ended; }
     bool tolerates_failure(const iteration&) const noexcept { return true; }
     void acknowledge(iteration& it) noexcept { this->acknowledge_drop(std::move(it.record.about)); }
     void close_input(slot&) noexcept {
@@ -172,21 +186,11 @@ class running_split_join : public stage_kind<Part, D, Policy> {
     const split_order order_;
     std::vector<queue*> ins_;
     std::shared_ptr<records> records_;
-    std::size_t at_ = 0;                     // the branch whose part comes next
-    std::vector<std::vector<Batch>> parts_;  // of the current batch, by branch
-    std::exception_ptr lost_;                // the exception that keeping a part threw
-};
-
-template <class Batch>
-struct divided {
-    static constexpr bool fits = requires(Batch& b, typename Batch::value_type element) {
-        b.push_back(std::move(element));
-        b.begin();
-        b.end();
-    };
-    static_assert(fits,
-                  "weir: split divides containers with push_back, its branches are given such and give "
-                  "such, and this is none; the type is that of divided<...> in this message");
+    std::size_t at_ = 0;                      // the branch whose part comes next
+    std::vector<std::vector<Batch>> parts_;   // of the current batch, by branch
+    std::exception_ptr lost_;                 // the exception that keeping a part threw
+    const bool is_in_split_;                  // in a branch of an outer split
+    std::optional<std::uint64_t> open_part_;  // the outer split's part (an epoch) whose mark has not come
 };
 
 template <class Function, class... Branches>

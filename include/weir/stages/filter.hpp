@@ -163,8 +163,7 @@ void filter(Function&&, Options&& = {}) noexcept;
 /// stages give their held items. A run with this stage has no checkpoint, unless the stage is on the side of
 /// a `tee`.
 ///
-/// In a branch of a `split`, an item is the part of a batch: the split gives `n` batches. If this split is
-/// itself in a branch of a split, the outer one drops the last batch.
+/// In a branch of a `split`, an item is the part of a batch: the split gives `n` batches.
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for negative numbers, and at the start of a run for a capacity of 0.
 [[nodiscard]] inline auto take(std::uint64_t n, take_options options = {}) {

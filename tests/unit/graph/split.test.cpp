@@ -121,6 +121,51 @@ TEST_CASE("a take in a branch gives as many batches, whichever branch and whatev
     }
 }
 
+TEST_CASE("a take in a split within a branch of another split gives as many batches to both") {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        virtual_time time(seed);
+        const auto in_branches = [](auto a, auto b) {
+            return split(parity, {.order = split_order::branches}, branch("even", std::move(a)),
+                         branch("odd", std::move(b)));
+        };
+        const auto of = [&time, &in_branches](auto a, auto b) {
+            return take_all(
+                (in_batches(40, 4) | in_branches(std::move(a), std::move(b)) | weir::sink()).start(time));
+        };
+        const lists two{{0, 4, 101, 103}, {8, 12, 105, 107}};
+        CHECK(of(in_branches(weir::take(2) | times_2(), slowly()), plus_100()) == two);
+        CHECK(of(in_branches(times_2(), weir::take(2)), plus_100()) == two);
+        CHECK(of(times_2(), in_branches(slowly(), weir::take(2) | plus_100())) == two);
+        CHECK(of(times_2(), in_branches(slowly(), in_branches(slowly(), weir::take(2) | plus_100()))) == two);
+        CHECK(of(in_branches(weir::take(0), slowly()), plus_100()).empty());
+        // The take ends within a part of the outer split: so does this part.
+        const auto one_by_one = weir::disaggregate() | weir::aggregate(1);
+        CHECK(of(one_by_one | in_branches(weir::take(3), slowly()), plus_100()) ==
+              lists{{0, 2, 101, 103}, {4, 105, 107}});
+        // The inner split gives nothing for the last batch.
+        const auto none = weir::filter([](const ints&) { return false; });
+        CHECK(of(in_branches(weir::take(2) | none, none), plus_100()) == lists{{101, 103}, {105, 107}});
+    }
+}
+
+TEST_CASE("a failure behind a split within a branch ends no part of the outer split") {
+    virtual_time time;
+    const auto inner =
+        split(parity, {.order = split_order::branches}, branch("even", each([](int n) {
+                                                                   if (n == 6)
+                                                                       throw std::runtime_error("six");
+                                                                   return n;
+                                                               })),
+              branch("odd"));
+    const auto one_by_one = weir::disaggregate() | weir::aggregate(1);
+    auto run =
+        (in_batches(40, 4) |
+         split(parity, {.order = split_order::branches}, branch("even", one_by_one | inner), branch("odd")) |
+         weir::sink())
+            .start(time);
+    CHECK(take_until_failure(run).taken == lists{{0, 2, 1, 3}});
+}
+
 TEST_CASE("a chooser for the whole batch is asked once for all its elements, and may be awaited") {
     virtual_time time;
     std::size_t calls = 0;
