@@ -101,7 +101,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         }
         return false;
     }
-    // At the end of the inputs: if a `take` in a branch has ended them, the part of the outer split ends, too.
+    // If a `take` in a branch has ended the inputs, the part of the outer split ends, too.
     void work(iteration& it) {
         if constexpr (is_epoch_item<D>) {
             if (it.input_ended) {
