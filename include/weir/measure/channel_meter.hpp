@@ -29,8 +29,8 @@ histogram waits_of(const basic_recorder<Platform, Histogram>& waits, std::uint64
 }
 
 // Measures a channel: how long puts and gets wait, and how long the channel is empty. Guarded by the locks of
-// the channel. Before a wait begins or ends, and before the channel becomes empty or non-empty, the caller
-// calls `settle`, which adds the time since the last such event to all sums. A snapshot (`fill`) calls
+// the channel. `settle` adds the time since the last event to all sums. The caller calls `settle` before each
+// event: a wait begins or ends, or the channel becomes empty or non-empty. A snapshot (`fill`) calls
 // `settle`, too, so that waits that have not ended count up to its instant. If an instant was read before the
 // lock was taken, and is before the last event, the instant of the last event counts instead.
 template <class Platform, bool Histogram = true>

@@ -34,7 +34,7 @@ class slot : public basic_state_meter<> {
     std::size_t number() const noexcept { return number_; }
 
     // The source location of the stage; set before the slot is used.
-    void composed_at(const std::source_location& where) noexcept { where_ = where; }
+    void set_where(const std::source_location& where) noexcept { where_ = where; }
     const std::source_location& where() const noexcept { return where_; }
 
     // The run's executor. All instants here are of its clock, also if the chain runs on another executor.
@@ -58,15 +58,15 @@ class slot : public basic_state_meter<> {
     }
     bool is_in_overhead() const noexcept { return is_in_overhead_; }
 
-    // The chain resumes: notes that the calling thread works for the stage until the chain suspends. Called
-    // by `enter_thread`, and alone for policies without statistics. Costs one access to thread-local data.
-    void resumed() const noexcept { trampoline::set_work_here(stage_); }
+    // The chain resumes: marks the calling thread as working for the stage until the chain suspends. Policies
+    // without statistics call only this; `enter_thread` calls it, too. Costs one access to thread-local data.
+    void set_work_here() const noexcept { trampoline::set_work_here(stage_); }
 
-    // Stores the thread that runs the chain, for `is_below`. Called by `resumed(now)`; and alone when the
-    // chain resumes after the cancellation of a `delayed_action`, a wait that does not change the state of
-    // the slot. When the chain suspends in that wait, `leave_thread` is called.
+    // Stores the thread that runs the chain, for `is_below`. Called by `resumed`. Called without `resumed`
+    // when the chain resumes after the cancellation of a `delayed_action`, a wait that does not change the
+    // state of the slot. When the chain suspends in that wait, `leave_thread` is called.
     void enter_thread() noexcept {
-        resumed();
+        set_work_here();
         thread_.store(standard_platform::this_thread(), std::memory_order_relaxed);
         has_thread_.store(true, std::memory_order_release);  // publishes thread_; pairs with is_below()
     }
@@ -77,8 +77,8 @@ class slot : public basic_state_meter<> {
     // returns.
     bool is_below() noexcept {
         // acquire; pairs with enter_thread(): a caller that sees that the chain runs also sees its thread.
-        // state() is called only on the chain's thread, for which the lock is reserved: a call on another
-        // thread would make the lock slower.
+        // state() takes a lock that is reserved for the chain's thread, and that a call on another thread
+        // would make slower. So was_here() comes first.
         const auto was_here = [this] {
             return has_thread_.load(std::memory_order_acquire) &&
                    thread_.load(std::memory_order_relaxed) == standard_platform::this_thread();
@@ -142,10 +142,10 @@ class slot : public basic_state_meter<> {
     std::uint64_t retries() const noexcept { return retries_.load(std::memory_order_acquire); }
     std::int64_t retry_time() const noexcept { return retry_time_.load(std::memory_order_relaxed); }
 
-    // True: the slot must not wait for an item, because a lower concurrency has taken the slot out of
-    // service, or because the slot has kept earlier items (as for a batch) for the time allowed. A get that
-    // would wait ends without an item. The thread that stores true then calls the channel's `recall`, for a
-    // get that waits already. relaxed: the lock that `recall` takes orders the flag and the wait
+    // True: the slot must not wait for an item. Either a lower concurrency has taken the slot out of service;
+    // or the slot has kept the first items of a batch for the maximum time. A get that would wait ends
+    // without an item. The thread that stores true then calls the channel's `recall`, for a get that waits
+    // already. relaxed: the lock that `recall` takes orders the flag and the wait
     standard_platform::atomic<bool> recalled{false};
 
     // True: the slot has ended. Stored with release, loaded with acquire: a reader that sees all slots of a

@@ -93,7 +93,7 @@ struct transfer_stats {
     duration copying{};                  ///< time of these copies on the device, summed
     std::uint64_t num_handed_over = 0;   ///< copies whose batch a consumer's stream of the device took over
     duration handed_over{};              ///< the part of `copying` for these copies
-    duration exposed{};                  ///< part of `handed_over` with an idle stream; if unknown, all
+    duration exposed{};                  ///< part of `handed_over` when the stream was idle, or maybe idle
     std::uint64_t num_block_waits = 0;   ///< waits for a free block of a pool
     duration block_wait{};               ///< the time of these waits, summed over slots
     std::uint64_t num_memory_waits = 0;  ///< waits for memory of the device
@@ -182,7 +182,7 @@ struct stage_stats {
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
     std::optional<stage_setup> setup = std::nullopt;         ///< none: a sink, which has no executor
-    std::optional<bool> awaits_others = std::nullopt;        ///< of an awaiting source: if it reads a channel
+    std::optional<bool> awaits_others = std::nullopt;        ///< whether a source that awaits reads a channel
     /// A sample of the `num_tasks` invocations, or of the batches of an `aggregate`; none: not recorded, see
     /// `run_options::recording`. Of a lap: those that ended in the lap.
     std::optional<task_samples> samples = std::nullopt;

@@ -15,7 +15,7 @@ namespace weir {
 /// One invocation of a stage's function; or one batch of an `aggregate`; or the time of the consumer from the
 /// return of a call that takes an item to the next call.
 struct task_sample {
-    duration at{};              ///< when it had ended and its results were put, from the start of run or lap
+    duration at{};              ///< from the start of the run or lap to the end, when all results were put
     duration run{};             ///< the time in which the function had a thread; the time of the consumer
     duration await{};           ///< the time in which the function was itself suspended
     duration runnable{};        ///< the time in which the function could have run, and no thread was free

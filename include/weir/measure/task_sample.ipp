@@ -17,7 +17,8 @@ WEIR_INLINE void thin(task_samples& all, std::uint64_t one_in) {
     const std::uint64_t group = one_in / all.one_in;
     std::vector<task_sample> kept;
     for (std::uint64_t begin = 0, i = 0; begin < all.tasks.size(); begin += group, ++i) {
-        // The last group may lack elements; then it may have none in the sample.
+        // The last group may have fewer elements. If the chosen one does not exist, none of the group is
+        // kept.
         const std::uint64_t chosen = begin + high_product(splitmix64(one_in, i), group);
         if (chosen < all.tasks.size()) kept.push_back(all.tasks[number_as<std::size_t>(chosen)]);
     }

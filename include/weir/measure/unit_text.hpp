@@ -76,7 +76,7 @@ template <std::size_t N>
 namespace weir::detail {
 
 // Returns all texts, one behind the other. `?` replaces each control character: one in a stage's name could
-// move the cursor of a terminal. A sum of strings takes several times as long to compile.
+// move the cursor of a terminal. Strings joined by `+` would take several times as long to compile.
 [[nodiscard]] std::string concat(std::initializer_list<std::string_view> texts);
 
 }  // namespace weir::detail

@@ -65,8 +65,8 @@ class basic_biased_lock {
     // `me`: see the constructor of `guard`.
     WEIR_ALWAYS_INLINE record* enter(record* me) noexcept { return enter_reserved(me) ? me : lock(me); }
     // Enters only if this thread has reserved the lock, and holds no other reserved lock of this level; then
-    // `leave` takes `me`. Otherwise returns false. relaxed: `me->inside` is written by this thread only; of
-    // `owner_`, the load behind the fence decides, and only a comparison with `me` counts
+    // `leave` takes `me`. Otherwise returns false. relaxed: only this thread writes `me->inside`. The load of
+    // `owner_` behind the fence decides, and its result is only compared with `me`
     WEIR_ALWAYS_INLINE bool enter_reserved(record* me) noexcept {
         if (me == nullptr || me != owner_.load(std::memory_order_relaxed) ||
             me->inside[Level].load(std::memory_order_relaxed) != nullptr) {
@@ -108,7 +108,7 @@ class basic_biased_lock {
         return nullptr;
     }
 
-    // relaxed: the heavy fence follows, except for the owner itself
+    // relaxed: the heavy fence orders the store; if the caller is the owner itself, no order is needed
     void revoke(record* owner, record* me) noexcept {
         owner_.store(nullptr, std::memory_order_relaxed);
         streak_ = 0;
@@ -125,7 +125,7 @@ class basic_biased_lock {
     typename Platform::template atomic<record*> owner_{nullptr};
     basic_spin_lock<Platform> lock_;
     // The following members are guarded by the spin lock.
-    std::uint32_t streak_ = 0;             // how many more times in a row `last_` took the spin lock
+    std::uint32_t streak_ = 0;             // how often in a row `last_` has taken the spin lock, minus 1
     std::uint32_t needed_ = first_streak;  // the streak that reserves the lock
     record* last_ = nullptr;               // the thread that took the spin lock last
 };

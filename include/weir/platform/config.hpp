@@ -189,8 +189,8 @@ constexpr bool fits_a_frame() {
 }
 
 // For operator new and delete of a promise: the alignment of the coroutine's frame, or more. clang gives the
-// exact value inside of the coroutine, into which this function is inlined; g++ makes the size a multiple of
-// the alignment, so the largest power of two that divides the size is enough.
+// exact value, but only inside of the coroutine: so this function is always inlined. g++ makes the size a
+// multiple of the alignment: so the largest power of two that divides the size is enough.
 WEIR_ALWAYS_INLINE std::size_t frame_alignment([[maybe_unused]] std::size_t size) noexcept {
 #if defined(__clang__)
     return __builtin_coro_align();

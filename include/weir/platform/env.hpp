@@ -34,14 +34,14 @@ struct end_token {
 };
 
 // The environment, which a coroutine copies from the coroutine that awaits it.
-// `executor`: runs the coroutine, which is posted to it after a wait; null: none.
-// `measured`: the slot (worker) of the stage whose function this coroutine is a part of; null: of no stage.
-// `ends`: the token that ends the waits of this coroutine: when the run of the stage is stopped, when this
-// call of the stage's function exceeds its `time_limit`, or when another part of a `when_any` ends first;
-// null: none.
 struct coroutine_env {
+    // Runs the coroutine, which is posted to this executor after a wait; null: none.
     weir::executor* executor = nullptr;
+    // The slot (worker) of the stage whose function this coroutine is a part of; null: of no stage.
     slot* measured = nullptr;
+    // The token that ends the waits of this coroutine; null: none. It is stopped when the run of the stage is
+    // stopped, when this call of the stage's function exceeds its `time_limit`, or when another part of a
+    // `when_any` ends first.
     const end_token* ends = nullptr;
 };
 

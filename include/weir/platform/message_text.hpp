@@ -24,8 +24,8 @@ std::string type_of_current_exception();
 // the type.
 std::string text_with_type(std::string_view text);
 
-// The text of an exception. For a `std::exception` with a text: `what()`. For a thrown string, or number of
-// type int, long, long long (or unsigned) or double: its text and type. Otherwise the type; for null "no
+// The text of an exception. For a `std::exception` with a text: `what()`. For a thrown string, double, or
+// integer from int to unsigned long long: its text and type. For any other exception: its type. For null: "no
 // exception". Errors: `std::bad_alloc`.
 std::string error_text(const std::exception_ptr& error);
 

@@ -79,9 +79,9 @@ using spin_lock = basic_spin_lock<>;
 // | 4   | poked: the current or the next wait returns           |
 //
 // `set` may wake an owner that destroys the flag at once: the last access of `set` is the read-modify-write;
-// the wake-up after it uses only the address. `poke` may be called after `set`, so its caller must know that
-// the flag still exists: for instance, by a lock that the owner takes to withdraw the flag before it destroys
-// the flag.
+// the wake-up after it uses only the address. `poke` may be called after `set`. So the caller of `poke` must
+// know that the flag still exists: for instance, under a lock that the owner takes before it destroys the
+// flag.
 template <class Platform = standard_platform>
 class basic_parker {
     typename Platform::template atomic<std::uint32_t> word_{0};
@@ -156,9 +156,9 @@ using parker = basic_parker<>;
 // or is woken; if W1 reads the new epoch, W2 sees N1. The accesses to the condition must therefore be
 // seq_cst, or made under one lock on both sides: then the lock orders N1 before W2, or W1 before N2.
 //
-// Epoch and number of waiters are two words, not two halves of one as in folly's EventCount: a futex has 32
-// bits, and a waiter that comes or goes must not disturb sleeping ones. 2^32 notifications between a waiter's
-// W1 and W3 would go unnoticed.
+// Epoch and number of waiters are two words; in folly's EventCount they are two halves of one word. A futex
+// has only 32 bits, and a waiter that comes or goes must not disturb sleeping ones. 2^32 notifications
+// between a waiter's W1 and W3 would go unnoticed.
 template <class Platform = standard_platform>
 class basic_event_count {
     typename Platform::template atomic<std::uint32_t> epoch_{0};

@@ -54,10 +54,10 @@ class process_function {
     standard_platform::atomic<Function> now_;
 };
 
-// The number of forks between the program's first process and this one. Each child counts, so that a check
-// costs one load. A lock that was held during a fork is held for ever in the child. So objects check for a
-// fork before they take a lock, not only before a thread sleeps. All operations are relaxed: the number
-// changes only while the process has one thread.
+// The number of forks between the program's first process and this one. Each child increments its copy, so a
+// check for a fork costs one load. A lock that was held during a fork is held for ever in the child. So
+// objects check for a fork before they take a lock, not only before a thread sleeps. All operations are
+// relaxed: the number changes only while the process has one thread.
 inline constinit std::atomic<std::uint32_t> forks{0};
 
 // Whether this is not the program's first process.
@@ -148,7 +148,7 @@ class registry {
 
     // Visits all objects of type T in the order in which they were added. Takes no lock: only for a registry
     // whose objects one thread uses, and for `reader`, which holds the lock. relaxed: only tells whether
-    // there are new objects, and take_new() loads them
+    // there are new objects; take_new() loads them with acquire
     template <class T, class Function>
     void each(Function function) {
         if (new_.load(std::memory_order_relaxed) != nullptr) take_new();

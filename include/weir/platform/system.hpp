@@ -189,8 +189,8 @@ inline void yield_thread() noexcept {
 }
 
 // Starts a detached thread that calls `Function(argument)`; false: no thread could be started. Where the
-// standard library uses winpthreads, so does this function: a thread that CreateThread started leaves a lock
-// of winpthreads held when it ends, and threads that end later hang (winpthreads 10, Wine 8).
+// standard library uses winpthreads, so does this function. A thread from CreateThread would leave a lock of
+// winpthreads held when it ends, and threads that end later would hang (winpthreads 10, Wine 8).
 template <auto Function>
 bool begin_thread(void* argument) noexcept {
 #if (__has_include(<unistd.h>) && !defined(_WIN32)) || defined(WIN_PTHREADS_H)
@@ -283,7 +283,7 @@ inline bool register_heavy_fence() noexcept {
 }
 
 // A full fence on every running thread of the process. Takes 0.1 us, or 1.5 us if another thread runs. False:
-// the system has no such call, or forbids the call, as a sandbox may that was entered after the registration.
+// the system has no such call, or forbids it: a sandbox entered after register_heavy_fence() may do so.
 inline bool heavy_fence() noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
     return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;

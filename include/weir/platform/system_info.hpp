@@ -40,6 +40,7 @@ class cgroup_quota {
     static unsigned in_version_2(const std::string& folder);
     static unsigned in_version_1(const std::string& folder);
     static unsigned rounded(const char* quota, const char* period);
+    // Replaces `least` by `limit` if that is smaller. 0 in both: no limit.
     static void add(unsigned& least, unsigned limit) noexcept;
 };
 

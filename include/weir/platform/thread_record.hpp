@@ -82,9 +82,8 @@ struct alignas(64) basic_thread_record {
     // The calling thread's record; null before `acquire` has returned one, and while the thread ends.
     static basic_thread_record* mine() noexcept { return Platform::template of_thread<per_thread>().record; }
 
-    // Whether the calling thread has given its record back because its thread-local objects are being
-    // destroyed: the thread ends, or has called `std::exit`, which destroys them before static objects. False
-    // before the thread has called `acquire`.
+    // Whether the calling thread has given its record back: the thread ends, or has called `std::exit`, which
+    // destroys the thread-local objects before static objects. False before the thread has called `acquire`.
     static bool is_over() noexcept { return here().over; }
 
     // The calling thread's record, created if necessary; null if memory is exhausted, or the thread ends.
@@ -114,6 +113,8 @@ struct alignas(64) basic_thread_record {
         basic_spin_lock<Platform> lock;
         basic_thread_record* first = nullptr;
     };
+    // A thread-local object. Takes a record when the thread first uses it; returns the record when the thread
+    // ends.
     struct keeper {
         keeper() noexcept {
             if (!here().over) here().record = take();
@@ -191,14 +192,15 @@ class [[nodiscard]] basic_blocked_thread {
 };
 
 // The place of a worker thread in a pool. While a coroutine blocks the thread, another thread has to work in
-// its place: the blocking coroutine may wait for a coroutine that is queued in this pool, and the pool may
-// have no other thread.
+// its place: the blocking coroutine may wait for a coroutine that only this pool can run.
 class thread_place {
   public:
-    // Called on the thread of the place. False: no other thread could be started; the caller may try again.
+    // Called on the thread of the place: gives the place to another thread. False: no thread could be
+    // started; the caller may try again.
     virtual bool leave() noexcept = 0;
 
-    // Called before the calling thread sleeps for any reason. No effect on threads that belong to no pool.
+    // Gives the place of the calling thread, which is about to sleep, to another thread. No effect on threads
+    // that belong to no pool.
     WEIR_NOINLINE static void leave_here() noexcept {
         if (thread_place* const mine = of_thread()) static_cast<void>(mine->leave());
     }

@@ -37,8 +37,8 @@ struct system_ticks {
 // goes back, however long a thread is delayed in `now`. The time stays within 100 ns of the steady clock (2
 // us on the first line). The steady clock itself is used from the beginning if the counter is not reliable,
 // or slower than 1 GHz. The steady clock is also used for good once the counter has gone back, or once line
-// and steady clock differ too much: by more than a millisecond plus 1/1024 of the time since the line's
-// instant. (A virtual machine was moved, or suspended.)
+// and steady clock differ too much (a virtual machine was moved, or suspended). The limit is a millisecond
+// plus 1/1024 of the time since the line's instant.
 //
 // Two lines are used alternately, as in the latch of Linux's ktime_get_mono_fast_ns(): a thread that is
 // delayed while it draws the next line doesn't keep others from reading the current one.
@@ -55,9 +55,9 @@ class basic_tick_clock {
 
     std::int64_t now() noexcept {
         while (true) {
-            // acquire; pairs with the stores in begin() and draw_next(): sees the first line, or `read_last_`
+            // acquire; pairs with the stores in begin() and draw_next(): sees the first line or `end_of_ticks_`
             const state s = state_.load(std::memory_order_acquire);
-            if (s == state::steady) return larger(read_last_, Source::steady());
+            if (s == state::steady) return larger(end_of_ticks_, Source::steady());
             if (s == state::fresh) {
                 begin();
                 continue;
@@ -69,7 +69,7 @@ class basic_tick_clock {
             const std::uint64_t ticks = Source::ticks() - l.since;
             if (version_.load(std::memory_order_relaxed) != version) continue;
             if (ticks < span_) return l.at_ticks(ticks);
-            if (0 - ticks < span_) return l.at_ticks(0);  // read out of order, or behind on this core
+            if (0 - ticks < span_) return l.at_ticks(0);  // before the line: reordered, or the core lags
             if (!try_lock()) return l.at_ticks(span_);
             draw_next();
             unlock();
@@ -80,7 +80,7 @@ class basic_tick_clock {
     // That thread can have left only the unpublished line incomplete.
     void mend() noexcept { unlock(); }
 
-    // relaxed: reads nothing else
+    // relaxed: the caller reads nothing that the state publishes
     bool uses_ticks() const noexcept { return state_.load(std::memory_order_relaxed) == state::ticking; }
 
   private:
@@ -179,8 +179,8 @@ class basic_tick_clock {
         const std::int64_t error = backwards ? 0 : old.at_ticks(passed) - i.steady;
         const std::int64_t most = millisecond + (i.steady - old.at) / 1024;
         if (backwards || error > most || error < -most) {
-            read_last_ = old.at_ticks(span_);
-            state_.store(state::steady, std::memory_order_release);  // pairs with now(): see `read_last_`
+            end_of_ticks_ = old.at_ticks(span_);
+            state_.store(state::steady, std::memory_order_release);  // pairs with now(): see `end_of_ticks_`
         } else {
             draw(i, old.at_ticks(span_));
         }
@@ -200,9 +200,9 @@ class basic_tick_clock {
     alignas(64) Atomic<state> state_{state::fresh};
     Atomic<bool> locked_{false};
     Atomic<std::uint32_t> version_{0};
-    std::uint64_t span_ = 0;      // the length of a line, in ticks; set before the first line
-    std::int64_t read_last_ = 0;  // the end of the last line; set when the counter is given up
-    instant first_;               // under the lock
+    std::uint64_t span_ = 0;         // the length of a line, in ticks; set before the first line
+    std::int64_t end_of_ticks_ = 0;  // the end of the last line; set when the counter is given up
+    instant first_;                  // under the lock
     alignas(64) shared_line lines_[2];
 };
 

@@ -49,7 +49,7 @@ struct owed_join {
 };
 
 // Runs coroutines that transfer control to each other, in bounded stack. Symmetric transfer should be a tail
-// call, but g++ before 15 makes it one at -O2 only: at -O0, -O1 and under sanitizers each transfer keeps 32
+// call, but g++ before 15 makes it one at -O2 only. At -O0, -O1 and under sanitizers each transfer keeps 32
 // to 705 bytes of stack until the thread unwinds. So transfers are counted; beyond `cap`, control returns to
 // the loop in `resume`, which resumes the next coroutine on an empty stack. Trampolines on one thread nest.
 class trampoline {
@@ -104,6 +104,7 @@ class trampoline {
 
     // The innermost trampoline of this thread, or null. For callers that aren't inlined: see `current`.
     static trampoline* of_this_call() noexcept { return of_thread(); }
+    // Whether the thread runs coroutines of an executor.
     bool at_work() const noexcept { return at_work_; }
     own_forks* forks() const noexcept { return forks_; }
     own_forks* forks_of(const executor* ex) const noexcept {

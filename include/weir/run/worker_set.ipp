@@ -111,7 +111,7 @@ WEIR_INLINE auto worker_set<Policy>::make_slot(std::size_t index) -> std::unique
     } else {
         s = std::make_unique<slot>(name_, index, run_.main_executor());
     }
-    s->composed_at(where_);
+    s->set_where(where_);
     return s;
 }
 

@@ -34,7 +34,7 @@ void slot_resumed(Slot& me) noexcept {
     if constexpr (requires { me.meter; }) {
         me.resumed(detail::clock_of(me));
     } else {
-        me.resumed();
+        me.set_work_here();
     }
 }
 
