@@ -55,7 +55,7 @@ class basic_tick_clock {
 
     std::int64_t now() noexcept {
         while (true) {
-            // acquire; pairs with the stores in begin() and draw_next(): sees the first line or `end_of_ticks_`
+            // acquire; pairs with the stores in begin() and draw_next(): sees a line or `end_of_ticks_`
             const state s = state_.load(std::memory_order_acquire);
             if (s == state::steady) return larger(end_of_ticks_, Source::steady());
             if (s == state::fresh) {
