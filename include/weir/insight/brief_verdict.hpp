@@ -37,8 +37,8 @@ duration cost_of_brief_verdict(const pipeline_stats& stats) noexcept;
 // Returns the sentence of `brief_verdict`; an empty string if there is no verdict.
 std::string brief_sentence(const pipeline_stats& stats);
 
-// In a program that refers to `is_set`, the initialization of `is_set` before `main` makes WEIR_DIAGNOSE=1
-// print the brief verdict at the end of a run. A template, so that other programs don't compile that verdict.
+// If a program refers to `is_set`, its initialization before `main` makes WEIR_DIAGNOSE=1 print the brief
+// verdict at the end of a run. A template, so that other programs don't compile that verdict.
 template <class T>
 struct verdict_of_diagnosis {
     // Release: pairs with the acquire load in conclusion_text(). Only the pointer is published.

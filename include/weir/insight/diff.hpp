@@ -30,9 +30,9 @@ struct diff_options {
 /// Invocations count as independent: if times drift during a run, the drift counts as a difference of the
 /// runs.
 ///
-/// `diff` does not name a change smaller than `least_change`. It also does not name a change of a stage's
-/// time that is less than 0.2 % of the total time of the stage's slots (workers). For a consumer of which
-/// only the average time is known, this limit is 5 %.
+/// `diff` does not name a change smaller than `least_change`. Nor does it name a change of a stage's time
+/// below 0.2 % of the total time of the stage's slots (workers). For a consumer of which only the average
+/// time is known, this limit is 5 %.
 ///
 /// Stages are matched by name. If one run lacks a stage, `run_difference::settings` names the stage, and the
 /// other stages are compared.

@@ -18,7 +18,8 @@ namespace weir {
 
 namespace detail {
 
-// A normal variable whose mean is 1.645 standard deviations above a limit exceeds it in 95 of 100 cases.
+// For `stage_difference::detectable`: a normal variable whose mean is 1.645 standard deviations above a limit
+// exceeds this limit in 95 of 100 cases.
 inline constexpr double power_distance = 1.645;
 inline constexpr std::uint64_t fewest_compared = 10;  // successful invocations of a stage in each run
 
@@ -36,6 +37,7 @@ struct test_distances {
     }
 };
 
+// Whether a change by the share `share`, or the reverse change, is by at least the share `least`.
 WEIR_INLINE bool is_large(double share, double least) noexcept {
     return larger(share, 1 / (1 + share) - 1) >= least;
 }
@@ -97,8 +99,8 @@ WEIR_INLINE void compare_failures(stage_difference& to, const compared_stage& a,
     to.failures_changed = failed >= fewest_failures && size > 0 && size >= from.rest * error;
 }
 
-// A rate is at least as certain as the least certain of the stages' mean times, and counts as equally
-// certain.
+// The relative error of a rate is at most the greatest relative error of the stages' mean times. This upper
+// bound is used.
 WEIR_INLINE void compare_rates(run_difference& to, const compared_run& a, const compared_run& b,
                                const test_distances& from, double least_change) {
     to.rate_before = a.rate;

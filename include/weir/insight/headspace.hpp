@@ -40,10 +40,9 @@ namespace detail {
 
 // Measures the rate at which items are got. A measurement ends after `headspace_options::items` items, or
 // when `headspace_options::time` has passed since the instant `begin`.
-class paced_items {
+class rate_meter {
   public:
-    paced_items(const headspace_options& limits, time_point begin) noexcept
-        : limits_(limits), begin_(begin) {}
+    rate_meter(const headspace_options& limits, time_point begin) noexcept : limits_(limits), begin_(begin) {}
     void got_at(time_point t) {
         if (first_.size() <= limits_.skipped) first_.push_back(t);
         last_ = t;
@@ -70,24 +69,24 @@ headspace_result headspace_of(double measured, double consumer, double pipeline,
 // Passes the items of a run to `take` until a limit or the end. \returns items per second.
 template <class Executor, class Run, class Take>
 double measure_run(Executor& ex, Run& run, const headspace_options& limits, const char* whose, Take take) {
-    paced_items pace(limits, ex.now());
-    for (duration left = limits.time; left > duration(0); left = pace.left_at(ex.now())) {
+    rate_meter meter(limits, ex.now());
+    for (duration left = limits.time; left > duration(0); left = meter.left_at(ex.now())) {
         auto got = run.get(left);
         if (!got) break;
-        pace.got_at(ex.now());
+        meter.got_at(ex.now());
         take(*got);
     }
-    return pace.rate(whose);
+    return meter.rate(whose);
 }
 
-// Passes the items of a run to a consumer that returns a task, until a limit or the end. `pace` records when
+// Passes the items of a run to a consumer that returns a task, until a limit or the end. `meter` records when
 // the items came. `Result`: the type of the consumer's task, and of this coroutine.
 template <class Result, class T, class Executor, class Run, class Consumer>
-Result consume_run(Executor& ex, Run& run, Consumer& consumer, paced_items& pace) {
-    while (pace.left_at(ex.now()) > duration(0)) {
+Result consume_run(Executor& ex, Run& run, Consumer& consumer, rate_meter& meter) {
+    while (meter.left_at(ex.now()) > duration(0)) {
         std::optional<T> item = co_await run.next();
         if (!item) break;
-        pace.got_at(ex.now());
+        meter.got_at(ex.now());
         co_await consumer_of<Consumer, T>::give(consumer, *item);
     }
 }
@@ -95,19 +94,19 @@ Result consume_run(Executor& ex, Run& run, Consumer& consumer, paced_items& pace
 // Sums the times of calls of the consumer, without the times in which their items are copied.
 class call_times {
   public:
-    call_times(const headspace_options& limits, time_point begin) : pace_(limits, begin) {
-        pace_.got_at(at_);
+    call_times(const headspace_options& limits, time_point begin) : meter_(limits, begin) {
+        meter_.got_at(at_);
     }
     // False if a limit is reached. The time in which items are copied counts for `headspace_options::time`.
-    bool has_time(time_point now) const noexcept { return pace_.left_at(now) > duration(0); }
+    bool has_time(time_point now) const noexcept { return meter_.left_at(now) > duration(0); }
     void add(duration call) {
         at_ = saturating_add(at_, call);
-        pace_.got_at(at_);
+        meter_.got_at(at_);
     }
-    double rate() const { return pace_.rate("the consumer alone"); }
+    double rate() const { return meter_.rate("the consumer alone"); }
 
   private:
-    paced_items pace_;
+    rate_meter meter_;
     time_point at_{};  // the sum of the calls' times, as an instant
 };
 
@@ -167,9 +166,9 @@ headspace_result measure_headspace(Executor& ex, Start& start, Consumer& consume
     {
         run_type run = start();
         if constexpr (taker::is_task) {
-            paced_items pace(limits, ex.now());
-            sync_wait(ex, consume_run<typename taker::result, T>(ex, run, consumer, pace));
-            measured = pace.rate("the pipeline with its consumer");
+            rate_meter meter(limits, ex.now());
+            sync_wait(ex, consume_run<typename taker::result, T>(ex, run, consumer, meter));
+            measured = meter.rate("the pipeline with its consumer");
         } else {
             measured = measure_run(ex, run, limits, "the pipeline with its consumer",
                                    [&](T& item) { static_cast<void>(taker::give(consumer, item)); });
@@ -222,9 +221,9 @@ constexpr bool can_start_twice() {
 /// \param consumer  called with each item; its result is ignored.
 /// \returns the three rates, and a sentence.
 /// Errors:   `std::invalid_argument` if one of the three measurements gets fewer than 2 items within the
-///           limits; for `items` below 2, for `kept` of 0, for a `time` that is not above 0, and for an
-///           `items`, `kept` or `skipped` that was made from a negative number. Exceptions of the consumer,
-///           and the failures of the run.
+///           limits. The same for `items` below 2, for `kept` of 0, for a `time` that is not above 0, and for
+///           a count that was made from a negative number. Exceptions of the consumer, and the failures of
+///           the run.
 /// Threads:  blocks the calling thread until all is measured; on virtual time, the calling thread runs the
 ///           coroutines. `time` ends no call of the consumer, and no wait for an item if the consumer is a
 ///           task. On virtual time, in which calls take no time, only `items` ends a measurement.

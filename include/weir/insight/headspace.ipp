@@ -24,12 +24,12 @@ WEIR_INLINE void check_headspace(const headspace_options& options) {
               "weir: headspace can't skip a negative number of items (headspace_options::skipped)");
 }
 
-WEIR_INLINE duration paced_items::left_at(time_point t) const noexcept {
+WEIR_INLINE duration rate_meter::left_at(time_point t) const noexcept {
     if (count_ >= limits_.items) return duration(0);
     return larger(limits_.time - (t - begin_), duration(0));
 }
 
-WEIR_INLINE double paced_items::rate(const char* whose) const {
+WEIR_INLINE double rate_meter::rate(const char* whose) const {
     const std::uint64_t n = count_;
     if (n < 2) {
         throw std::invalid_argument("weir: headspace needs at least 2 items of each measurement, and got " +

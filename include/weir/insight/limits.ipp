@@ -35,20 +35,20 @@ WEIR_INLINE std::string percent_text(double share) { return units::whole_percent
 // The shares of the time of a stage's slots in which the slots are busy or wait for a turn; without `off`.
 struct state_shares {
     explicit state_shares(const stage_stats& stage)
-        : times(stage.times()), present(times.total() - times.off),
+        : times(stage.times()), active(times.total() - times.off),
           joins(stage.kind == "merge" || stage.kind == "zip") {}
-    double busy() const noexcept { return share_of_time(times.busy(), present); }
-    double waiting_for_order() const noexcept { return joins ? 0 : share_of_time(times.wait_turn, present); }
+    double busy() const noexcept { return share_of_time(times.busy(), active); }
+    double waiting_for_order() const noexcept { return joins ? 0 : share_of_time(times.wait_turn, active); }
     slot_times times;
-    duration present;
+    duration active;  // the time of the slots without `off`
     bool joins;  // the stage joins queues: its slots wait for the turn of an input, and hold no result back
 };
 
 WEIR_INLINE std::string state_text(const slot_times& times) {
-    const duration present = times.total() - times.off;
-    if (present <= duration(0)) return "";
+    const duration active = times.total() - times.off;
+    if (active <= duration(0)) return "";
     const bool awaits = times.await > times.run;
-    const double share = share_of_time(awaits ? times.await : times.run, present);
+    const double share = share_of_time(awaits ? times.await : times.run, active);
     return concat({awaits ? "awaits " : "is at work ", percent_text(share), " of the time"});
 }
 
@@ -206,7 +206,7 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
         num_tasks = larger(num_tasks, each.num_tasks);
         runnable += shares.times.runnable;
         run += shares.times.run;
-        most_runnable = larger(most_runnable, share_of_time(shares.times.runnable, shares.present));
+        most_runnable = larger(most_runnable, share_of_time(shares.times.runnable, shares.active));
         if (shares.waiting_for_order() > most_order) {
             most_order = shares.waiting_for_order();
             ordered = &each;

@@ -16,9 +16,9 @@ namespace weir {
 ///     changed.stage("decode").concurrency = 4;
 ///     std::cout << weir::predict(changed, recorded).rate;
 ///
-/// Not predicted: branches, `run_options::max_bytes` and `later_stages_first`, `max_delay` of an `aggregate`,
-/// the time that the library needs (unless `calibrated`), and how stages slow each other down, such as by
-/// shared caches. For `stage_options::max_bytes`, all items count as of average size.
+/// Not predicted: branches, `run_options::max_bytes` and `later_stages_first`, and `max_delay` of an
+/// `aggregate`. Nor the time that the library needs (unless `calibrated`), and how stages slow each other
+/// down, such as by shared caches. For `stage_options::max_bytes`, all items count as of average size.
 ///
 /// \param settings  those of the recording, with changes; names and roles of the stages remain.
 /// \param from      the recording, whose times and results the simulated stages take.

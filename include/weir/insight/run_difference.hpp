@@ -47,9 +47,9 @@ struct stage_difference {
 
 /// The result of `diff`.
 struct run_difference {
-    std::string refused = {};                   ///< why the runs can't be compared; empty if they can be
-    std::vector<std::string> settings = {};     ///< that differ: "concurrency of a: 2 -> 4"; missing stages
-    std::vector<stage_difference> stages = {};  ///< those of both runs that take time; the consumer, too
+    std::string refused = {};                ///< why the runs can't be compared; empty if they can be
+    std::vector<std::string> settings = {};  ///< as "concurrency of a: 2 -> 4"; also stages of one run only
+    std::vector<stage_difference> stages = {};  ///< stages of both runs that take time; the consumer, too
     std::vector<state_difference> states = {};  ///< the states that changed; only if `has_difference`
     bool rate_changed = false;        ///< whether the rates differ beyond chance, by `least_change` or more
     double rate_before = 0;           ///< items per second in the first run

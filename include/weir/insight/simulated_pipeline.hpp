@@ -114,7 +114,7 @@ class simulated_pipeline {
         std::uint64_t number;  // of the item that waits for a thread; else, of the event
         index stage;           // that waits for a thread; else 0
         index who;
-        friend bool operator<(const event& a, const event& b) noexcept {  // reversed: the top is first
+        friend bool operator<(const event& a, const event& b) noexcept {  // reversed, for std::push_heap
             if (a.at != b.at) return a.at > b.at;
             return a.stage != b.stage ? a.stage < b.stage : a.number > b.number;
         }

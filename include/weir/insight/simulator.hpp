@@ -47,8 +47,8 @@ class simulator : private simulated_pipeline {
     void assign_threads();
 
     // In a stage that keeps the order of its items: whether the slot need not wait for the turn of its item.
-    // True if it is the item's turn. True, too, if the item has at most one result, and the queue has room
-    // for it beside a result of each earlier item that hasn't left: the result moves to `stage::early`.
+    // True if it is the item's turn. Also true if the item has at most one result, for which the queue has
+    // room beside a result of each earlier item that hasn't left: the result moves to `stage::early`.
     bool is_turn_or_early(slot& me, stage& of, queue& to);
     // Called when the item whose turn it was has left. The early results directly behind this item leave,
     // too, up to the first item that is not finished; then look_in_line() runs.

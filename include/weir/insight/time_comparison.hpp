@@ -57,8 +57,8 @@ struct time_sample {
     uncertain_mean log_time = {};  // of the natural logarithms of the times in ns
 };
 
-// From the histogram of a stage, scaled to the time in which the function had a thread or awaited. The times
-// in a bucket count as uniformly distributed; the mean is that of the histogram, which is exact.
+// Returns the times in a stage's histogram, scaled to the time in which the function had a thread or awaited.
+// The times in a bucket count as uniformly distributed; the mean is that of the histogram, which is exact.
 time_sample times_of(const stage_stats& stage);
 time_sample times_of(const recorded_stage& stage);
 

@@ -98,7 +98,7 @@ class tuner {
     /// \param pool  at most one `thread_pool`, if its number of workers may change.
     /// \returns the step, which is also in `log()`. Lifetime: until the next call.
     /// Errors: `std::invalid_argument` if the budget is too small for a slot of each stage and room for an
-    ///         item in each queue, for another run than before, and for a `tune_options::pool_stage` that is
+    ///         item in each queue. The same for another run than before, and if `tune_options::pool_stage` is
     ///         not the name of exactly one stage. A change that the run or the pool refuses is not made, and
     ///         not tried again; the sentence says this.
     template <class Run, class... Pool>

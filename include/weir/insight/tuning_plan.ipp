@@ -76,18 +76,22 @@ class plan_search {
   private:
     static constexpr int most_rounds = 40;
 
-    bool has_slots(std::size_t i) const {
+    bool may_change_slots(std::size_t i) const {
         return i < limits_.fixed_slots.size() && !limits_.fixed_slots[i] &&
                best_.stages[i].role == stage_role::function;
     }
-    bool has_room(std::size_t i) const { return i < limits_.fixed_room.size() && !limits_.fixed_room[i]; }
+    bool may_change_room(std::size_t i) const {
+        return i < limits_.fixed_room.size() && !limits_.fixed_room[i];
+    }
     // The queue before the consumer keeps its capacity, as far as the budget allows: a recording may have
     // only the average time of the consumer. Then no prediction tells which capacity varying times need.
     bool keeps_room(std::size_t i) const { return best_.stages[i].role == stage_role::sink; }
-    bool may_lose_room(std::size_t i) const { return has_room(i) && (!keeps_room(i) || limits_.items != 0); }
+    bool may_lose_room(std::size_t i) const {
+        return may_change_room(i) && (!keeps_room(i) || limits_.items != 0);
+    }
     void give_room_back() {
         for (std::size_t i = 0; i < best_.stages.size(); ++i) {
-            if (!has_room(i) || !keeps_room(i)) continue;
+            if (!may_change_room(i) || !keeps_room(i)) continue;
             std::size_t& room = best_.stages[i].capacity;
             const std::size_t used = resources_of(best_, limits_).items();
             const std::size_t free = limits_.items > used ? limits_.items - used : 0;
@@ -99,7 +103,7 @@ class plan_search {
 
     void begin_with_least() {
         for (std::size_t i = 0; i < best_.stages.size(); ++i) {
-            if (has_slots(i)) best_.stages[i].concurrency = 1;
+            if (may_change_slots(i)) best_.stages[i].concurrency = 1;
             if (may_lose_room(i)) best_.stages[i].capacity = usual_room;
         }
         if (may_change_threads()) best_.pools[limits_.pool] = limits_.threads;
@@ -119,7 +123,7 @@ class plan_search {
     double greatest_rate() const {
         double least = 1e18;
         for (std::size_t i = 0; i < best_.stages.size(); ++i) {
-            if (!has_slots(i)) least = smaller(least, rate_of(i));
+            if (!may_change_slots(i)) least = smaller(least, rate_of(i));
         }
         for (std::size_t pool = 0; pool < best_.pools.size(); ++pool) {
             double run = 0;
@@ -139,7 +143,7 @@ class plan_search {
         while (true) {
             std::size_t slowest = best_.stages.size();
             for (std::size_t i = 0; i < best_.stages.size(); ++i) {
-                if (!has_slots(i) || rate_of(i) >= enough) continue;
+                if (!may_change_slots(i) || rate_of(i) >= enough) continue;
                 if (slowest == best_.stages.size() || rate_of(i) < rate_of(slowest)) slowest = i;
             }
             if (slowest == best_.stages.size()) return;
@@ -163,13 +167,13 @@ class plan_search {
         for (std::size_t i = 0; i < best_.stages.size(); ++i) {
             pipeline_settings next = best_;
             std::size_t& num_slots = next.stages[i].concurrency;
-            if (has_slots(i) && costs_[i].in_slots > 0 && num_slots < limits_.most_slots) {
+            if (may_change_slots(i) && costs_[i].in_slots > 0 && num_slots < limits_.most_slots) {
                 num_slots = smaller(num_slots + 1 + num_slots / 8, limits_.most_slots);
                 add(next);
                 num_slots = best_.stages[i].concurrency;
             }
             std::size_t& room = next.stages[i].capacity;
-            if (has_room(i) && room < limits_.most_capacity) {
+            if (may_change_room(i) && room < limits_.most_capacity) {
                 room = smaller(2 * room, limits_.most_capacity);
                 more_room.stages[i].capacity = room;
                 add(next);
@@ -210,11 +214,11 @@ class plan_search {
     }
     void shrink() {
         for (std::size_t i = 0; i < best_.stages.size(); ++i) {
-            if (has_slots(i)) shrink_one(best_.stages[i].concurrency, 1, false);
+            if (may_change_slots(i)) shrink_one(best_.stages[i].concurrency, 1, false);
         }
         for (std::size_t i = 0; i < best_.stages.size(); ++i) {
             const std::size_t least = may_lose_room(i) ? usual_room : from_.settings.stages[i].capacity;
-            if (has_room(i)) shrink_one(best_.stages[i].capacity, least, true);
+            if (may_change_room(i)) shrink_one(best_.stages[i].capacity, least, true);
         }
         if (may_change_threads()) shrink_one(best_.pools[limits_.pool], 1, false);
     }

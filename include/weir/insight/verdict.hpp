@@ -62,9 +62,9 @@ limit_cause cause_of(change_kind kind) noexcept;
 
 // Replaces the cause, the stage and the sentence of a verdict by the reason behind the cause, if the
 // statistics show a reason: see deeper_limit. `v.change` remains, unless the new cause is
-// `limit_cause::processors`. Then `v.change` becomes the change in `result` to a faster function of the new
-// `v.stage`, the stage whose functions have threads for the longest time. If `result` lacks this change,
-// `v.change` is none. `v.gain` and `v.lost` become those of the new `v.change`.
+// `limit_cause::processors`. Then the new `v.stage` is the stage whose functions have threads for the longest
+// time. `v.change` becomes the change in `result` to a faster function of this stage, or none if `result`
+// lacks this change. `v.gain` and `v.lost` become those of the new `v.change`.
 void look_deeper(verdict& v, const pipeline_stats& stats, const what_if_result& result,
                  const recording& from);
 

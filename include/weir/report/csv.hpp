@@ -33,8 +33,8 @@ namespace weir {
 /// killed, the last lap may be missing or cut; the last row of a complete lap has `rows_left` 0. The next
 /// report that writes to the file removes a cut lap.
 ///
-/// Errors:  if the file can't be written, or has another first line (then it is left unchanged), the function
-///          set by `set_report_warning` is called, and the run goes on without this report.
+/// Errors:  if the file can't be written, the function set by `set_report_warning` is called, and the run
+///          goes on without this report. The same for a file with another first line, which stays unchanged.
 /// Threads: several processes may write to one file.
 class csv_report : public run_report {
   public:
@@ -49,9 +49,9 @@ class csv_report : public run_report {
 
   private:
     const std::string path_;
-    std::string run_;         // identifies the run in its rows: the time of its begin, and a random number
+    std::string run_;         // identifies the run in its rows: when it began, and a random number
     std::uint64_t laps_ = 0;  // laps written
-    duration begin_{};        // of the next lap, since the start of the run
+    duration begin_{};        // when the next lap begins, since the start of the run
     std::optional<detail::parts_file> file_;
 };
 
@@ -122,7 +122,7 @@ template <class T>
 
 // \returns the cells for a lap of the whole pipeline: for how long nothing has moved, the number of items
 //          that the consumer got, and the members of `first_item_stats`.
-[[nodiscard]] cell_row pace_cells(const pipeline_stats& lap);
+[[nodiscard]] cell_row pipeline_cells(const pipeline_stats& lap);
 
 }  // namespace weir::detail
 

@@ -39,7 +39,7 @@ WEIR_INLINE void add_cells(cell_row& row, const std::string& column, const std::
     detail::add_cells(row, column, sum);
 }
 
-WEIR_INLINE cell_row pace_cells(const pipeline_stats& lap) {
+WEIR_INLINE cell_row pipeline_cells(const pipeline_stats& lap) {
     cell_row row;
     detail::add_cells(row, "idle", lap.idle);
     detail::add_cells(row, "num_items", lap.num_items);
@@ -68,7 +68,7 @@ inline const std::vector<std::string>& csv_columns() {
 
 inline std::string csv_head() {
     std::string line = "run,lap,lap_begin,lap_end";
-    for (const cell& each : detail::pace_cells(pipeline_stats())) line += "," + each.column;
+    for (const cell& each : detail::pipeline_cells(pipeline_stats())) line += "," + each.column;
     line += ",row,place";
     for (const std::string& column : csv_columns()) line += "," + column;
     return line + ",rows_left\n";
@@ -91,7 +91,7 @@ WEIR_INLINE void csv_report::lap(const pipeline_stats& one) {
     std::string begin = run_ + ',' + std::to_string(laps_++) + ',' + std::to_string(begin_.count());
     begin_ += one.elapsed;
     (begin += ',') += std::to_string(begin_.count());
-    for (const detail::cell& each : detail::pace_cells(one)) (begin += ',') += each.value.value_or("");
+    for (const detail::cell& each : detail::pipeline_cells(one)) (begin += ',') += each.value.value_or("");
     begin += ',';
     std::string text;
     const auto add = [&](const char* what, std::size_t place, const detail::cell_row& row) {

@@ -45,7 +45,7 @@ namespace weir {
 [[nodiscard]] std::string explain_all_runs();
 
 /// Explains all runs, as `explain_all_runs`, whenever the process gets a signal, until the process ends.
-/// Called at the begin of `main`, for example.
+/// Called at the beginning of `main`, for example.
 ///
 ///     weir::explain_on_signal(SIGUSR1);       // kill -USR1 PID
 ///

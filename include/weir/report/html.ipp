@@ -31,7 +31,7 @@ class html_page {
   public:
     // `why`: the verdict of the run; none: the page shows no verdict. `view` and `why` outlive the object.
     html_page(const run_view& view, const std::optional<verdict>& why, std::size_t most_points)
-        : run_(view.run()), view_(view), why_(why), plots_(view_, most_points) {}
+        : run_(view.run()), view_(view), verdict_(why), plots_(view_, most_points) {}
 
     [[nodiscard]] std::string text() const {
         std::string out;
@@ -100,9 +100,9 @@ class html_page {
 <h1><bdi>{}</bdi></h1>
 )",
                 name());
-        if (why_)
+        if (verdict_)
             fill_in(out, "<p class=\"verdict\"><b>Verdict:</b> {}.</p>\n",
-                    shortened(why_->sentence, 2 * long_text));
+                    shortened(verdict_->sentence, 2 * long_text));
         fill_in(out, R"(<p class="soft">{}{}{}{}</p>
 )",
                 run_.started.empty() ? "" : "Started " + shortened(run_.started, 40),
@@ -136,12 +136,12 @@ class html_page {
         }
         fact(units::count(run_.num_failures), "items failed", run_.num_failures != 0);
         out += "</ul>\n";
-        if (last != nullptr && last->num_get != 0) append_reading(out, *last);
+        if (last != nullptr && last->num_get != 0) append_slower_side(out, *last);
         out += "</header>\n";
     }
     // Appends whether the pipeline or its consumer is slower, by the guide "Is data loading bottleneck?" of
     // SPDL, another library for loading data. `last`: the queue from which the consumer takes.
-    void append_reading(std::string& out, const channel_stats& last) const {
+    void append_slower_side(std::string& out, const channel_stats& last) const {
         const duration get = last.ave_get_gap();
         const duration put = last.ave_put_wait();
         const bool slow = get > put;
@@ -151,10 +151,10 @@ class html_page {
             "{} for room to put it: the one that waits longer is faster than the other. {}</p>\n",
             slow ? "Your program waits for the pipeline." : "The pipeline keeps up with your program.",
             time_markup(get), time_markup(put),
-            why_   ? ""
-            : slow ? "Look for the first stage, from the sink upwards, that is at work or awaiting nearly "
-                     "all of the time."
-                   : "To be faster, the program itself has to be.");
+            verdict_ ? ""
+            : slow   ? "Look for the first stage, from the sink upwards, that is at work or awaiting nearly "
+                       "all of the time."
+                     : "To be faster, the program itself has to be.");
     }
 
     void append_pipeline(std::string& out) const {
@@ -217,7 +217,7 @@ class html_page {
 
     const run_record& run_;
     const run_view& view_;
-    const std::optional<verdict>& why_;
+    const std::optional<verdict>& verdict_;
     html_plots plots_;
 };
 

@@ -47,7 +47,7 @@ class html_plots {
 
   private:
     static double to_double(duration d) { return static_cast<double>(d.count()); }
-    // The begin of a lap, in the unit of the x axis.
+    // When a lap begins, in the unit of the x axis.
     [[nodiscard]] double start_of(std::size_t lap) const {
         return to_double(view_.laps().start_of(lap)) / x_.scale();
     }

@@ -39,7 +39,7 @@ struct live_progress {
     double rate = 0;                          ///< items per second: recently; once `ended`, of the whole run
     std::uint64_t failures = 0;               ///< items that failed
     bool ended = false;                       ///< the run has ended
-    run_outcome how = {};                     ///< why the run has ended; `running` if all work is done
+    run_outcome how = {};                     ///< what ended the run; `running`: nothing, or all work is done
     std::string failed_stage = {};            ///< `failure::stage` of the failure that ended the run
     duration idle{};                          ///< how long nothing has moved: `pipeline_stats::idle`
     std::string verdict = {};                 ///< what limits the rate; empty: not known
@@ -53,12 +53,12 @@ struct live_frame {
 };
 
 /// \returns the lines of a picture of a run: its progress; the verdict (what limits the rate), in up to three
-///          lines; a line for each stage, with a bar of its slots' (workers') time by state, its rate, and
-///          the readiness (share of time with an item) and fill of the queue behind it; and a legend. If the
-///          frame is too narrow, the columns on the right are left out. If the frame has too few rows, the
-///          least busy stages and lines of the verdict are left out. With fewer than five rows, all lines but
-///          the first show stages. `?` replaces characters of names that could move the cursor, or whose
-///          width terminals disagree on.
+///          lines; a line for each stage; and a legend. The line of a stage has a bar of its slots'
+///          (workers') time by state, its rate, and the queue behind it: the share of time with an item, and
+///          the number of items. If the frame is too narrow, the columns on the right are left out. If the
+///          frame has too few rows, the least busy stages and lines of the verdict are left out. With fewer
+///          than five rows, all lines but the first show stages. `?` replaces characters of names that could
+///          move the cursor, or whose width terminals disagree on.
 /// \param lap  the recent statistics.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::vector<std::string> live_lines(const pipeline_stats& lap, const live_progress& progress,
@@ -82,7 +82,8 @@ struct live_view_options {
     /// The number of the file descriptor to draw on: 1 is stdout, 2 stderr.
     int file = 2;
     /// The least time between two lines, which are written at ends of laps. The view writes lines instead of
-    /// pictures if the file is not a terminal, if TERM is `dumb` or (except on Windows) not set, and in Wine.
+    /// pictures if the file is not a terminal, and in Wine. The same if TERM is `dumb` or, except on Windows,
+    /// not set.
     duration line_every = duration(5'000'000'000);
 };
 
@@ -139,7 +140,7 @@ class basic_live_view : public run_report {
         progress_ = live_progress();
         progress_.total = options_.total;
         rate_ = recent_rate();
-        why_ = recent_verdict();
+        verdict_ = recent_verdict();
         recent_ = all;
         picture_.clear();
         begin_ = Platform::now();
@@ -149,10 +150,10 @@ class basic_live_view : public run_report {
     void lap(const pipeline_stats& one) override {
         const std::lock_guard guard(lock_);
         add(one);
-        set_verdict(why_.add(one));
+        set_verdict(verdict_.add(one));
         const std::int64_t now = Platform::now();
         if (now < due_ || !takes_output(options_.file)) return;
-        // Pictures are due at multiples of the interval after the begin. So if all laps are as long as the
+        // Pictures are due at multiples of the interval after the start. So if all laps are as long as the
         // interval, and end a little late, each lap gets a picture.
         due_ = now + interval_ - (now - begin_) % interval_;
         show();
@@ -256,7 +257,7 @@ class basic_live_view : public run_report {
     std::size_t counted_ = 0;  // the index of the stage `options_.counted`; the number of stages: none
     live_progress progress_;
     recent_rate rate_;
-    recent_verdict why_;
+    recent_verdict verdict_;
     pipeline_stats recent_;             // statistics since the last picture
     std::vector<std::string> picture_;  // the lines of the last picture, above the cursor
     std::int64_t begin_ = 0;
@@ -273,16 +274,15 @@ class basic_live_view : public run_report {
 ///
 /// Each picture replaces the last one, in the lines above the cursor. The last picture stays when the run, or
 /// the program, has ended. If the program itself writes lines to the terminal, the next picture overwrites
-/// them, and as many lines of the old picture remain above the new one. `print` writes text above the picture
-/// without such remains. The environment variable NO_COLOR turns colours off. An example:
-/// include/weir/report/README.md.
+/// them; as many lines of the old picture remain above. `print` writes text above the picture without such
+/// remains. The environment variable NO_COLOR turns colours off. An example: include/weir/report/README.md.
 ///
-/// Errors: if the file can't be written, or `counted` is not a stage of the run, the function set by
-///         `set_report_warning` is called, and the run goes on without the view.
+/// Errors: if the file can't be written, or `counted` is not a stage of the run, the run goes on without the
+///         view. The function set by `set_report_warning` is called.
 /// Cost: a picture of ten stages takes 0.3 ms, on a thread of the run's executor. Verdicts during the run
 ///       take at most 1 % of the time: for five stages, a verdict of 10 to 20 ms about every 2 s, on the laps
 ///       since the last verdict. While a terminal is stopped (Ctrl-S), or a pipe is full, laps draw nothing;
-///       a stopped terminal gets no last picture either. The picture (or line) at the begin of the run, the
+///       a stopped terminal gets no last picture either. The picture (or line) at the start of the run, the
 ///       last line in a pipe, and `print` wait until the file takes them.
 class live_view final : public detail::basic_live_view<detail::standard_platform> {
     using detail::basic_live_view<detail::standard_platform>::basic_live_view;

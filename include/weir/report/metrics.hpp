@@ -110,7 +110,7 @@ class metrics_report : public run_report {
 ///
 /// The file is replaced as a whole when the run begins, at the end of each lap and when the run ends; a
 /// reader never sees half of a file. The last file stays. Each process, and each of several runs at the same
-/// time, needs a file of its own, and a label that tells its samples from others.
+/// time, needs its own file, and a label that tells its samples from others.
 ///
 /// Errors: if the file can't be written, the function set by `set_report_warning` is called with path and
 ///         reason. The run goes on without this report.

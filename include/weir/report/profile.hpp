@@ -186,8 +186,8 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// all items in one trial. A trial ends early after `profile_options::time_limit`, or when the queue behind
 /// the stage is full. The queue gets room for one result of each item, but a limit in bytes still holds. A
 /// stage in which nothing moves any more gets no further trials: see `profile_trial::end`. Stages behind an
-/// aggregate have fewer items. For a stage with fewer than 10 a trial, or 4 a slot, the sources give up to 15
-/// times `items` more, for at most `time_limit`. `profile_trial::pace` says how exact a figure is.
+/// aggregate have fewer items. If a stage has fewer than 10 items a trial, or 4 a slot, the sources give
+/// more: up to 15 times `items`, for at most `time_limit`. `profile_trial::pace` says how exact a figure is.
 ///
 /// The environment variable `WEIR_DIAGNOSE=1` does the same at the start of each run of an unchanged program,
 /// with items that then go on to the consumer: see `<weir/run/diagnosis.hpp>`.
@@ -199,8 +199,9 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// \param items     number of items that each source gives, ends of epochs (passes over the data) included.
 /// \returns what was measured; `<<` prints a table.
 /// Errors:  failed items are tolerated and counted. `pipeline_failure` if a stage can't go on, as when the
-///          source throws. `std::invalid_argument` for a pipeline that no run would start with, for 0 items,
-///          for no concurrency or one of 0, and for a time limit of 0 or less. Exceptions of `on_progress`.
+///          source throws. `std::invalid_argument` for a pipeline that no run would start with, and for 0
+///          items. The same for no concurrency or one of 0, and for a time limit of 0 or less. Exceptions of
+///          `on_progress`.
 /// Threads: blocks until all is done; must not be called by a thread of `ex`. A stage that can have several
 ///          slots is called by up to as many threads at once as the largest concurrency says. A `for_each` to
 ///          which the pipeline gives one slot keeps one slot.

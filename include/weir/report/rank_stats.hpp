@@ -58,7 +58,7 @@ struct rank_stats {
 ///     const weir::rank_stats of_all = layout.unpack(sum_of_words);  // on the rank that has the sum
 ///
 /// Threads: several may call its functions at once. Cost: a vector has 10 KiB for each stage of the
-/// job, 20 KiB for each queue, and about 0.3 KiB for each stage and queue on each rank.
+/// job, and 20 KiB for each queue. Each stage and queue on each rank adds about 0.3 KiB.
 class rank_layout {
   public:
     /// \param outlines  by rank: the texts of `rank_outline`.

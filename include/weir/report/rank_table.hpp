@@ -35,16 +35,16 @@ struct straggler {
 ///          invocation at work and awaiting. Neither the wait for an item nor the wait for room counts, so
 ///          ranks that wait for a slow rank are not named. Nor does time awaiting count in a `sink_to`, and
 ///          in a source that reads a channel or whose `stage_stats::awaits_others` is unknown. A rank is a
-///          straggler if the time is at least 1.25 times the median (of two middle ranks, the faster one),
-///          `straggler::lost` is at least 1 %, and the difference to the median is at least five times its
-///          standard error, plus the time of invocations that the ends of a lap cut. This needs enough
-///          invocations: with an exponential distribution, for a factor of 1.5, about 400 per rank.
+///          straggler under three conditions. The time is at least 1.25 times the median (of two middle
+///          ranks, the faster one). `straggler::lost` is at least 1 %. The difference to the median is at
+///          least five standard errors plus the time of invocations that the ends of a lap cut. This needs
+///          enough invocations: with an exponential distribution, for a factor of 1.5, about 400 per rank.
 /// Cost: O(stages x (ranks x log ranks + buckets of a histogram)).
 [[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
 
-/// Finds stragglers in the laps of a run. In a single lap, a rank can be slow by chance. So the watch
-/// returns those stragglers of the last five laps together whose time is at least 1.25 times the median in at
-/// least three of these laps. The other rules are those of `stragglers`.
+/// Finds stragglers in the laps of a run. In a single lap, a rank can be slow by chance. So the watch applies
+/// `stragglers` to the last five laps together. It returns the ranks found whose time is at least 1.25 times
+/// the median in at least three of these laps.
 ///
 ///     for (const weir::straggler& s : watch.add(layout.unpack(sum))) std::cerr << line_text(s) << '\n';
 ///

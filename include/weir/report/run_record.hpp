@@ -114,9 +114,9 @@ struct queue_on_rank {
     [[nodiscard]] friend bool operator==(const queue_on_rank&, const queue_on_rank&) = default;
 };
 
-/// The figures of one rank, of a lap (a part of a run) or of a whole run. `stages` and `queues` have an
-/// element for each stage and queue of the job, also for those that this rank doesn't have, with the indices
-/// of `rank_stats::all`.
+/// The figures of one rank, of a lap (a part of a run) or of a whole run. `stages` and `queues` have the
+/// indices of `rank_stats::all`: an element for each stage and queue of the job, also for those that this
+/// rank doesn't have.
 struct rank_record {
     bool reported = false;  ///< false: the rank's statistics are missing, and each figure is 0
     duration elapsed{};     ///< from the start of the rank's run to the snapshot
@@ -207,9 +207,9 @@ inline bool is_empty_lap(const pipeline_stats& lap) noexcept {
 
 /// \returns two laps of a queue as one lap; the later lap begins where the earlier lap ends. The overloads
 /// for a stage, the process and a pipeline return the same for these. For statistics `a`, `b` and `c` of
-/// three instants, `joined(b - a, c - b)` is `c - a`, except that maxima are the greater ones of the two
-/// laps, and that samples may be of other invocations. Names, sizes and other values of an instant are taken
-/// from the later lap. Stages and channels are matched by position.
+/// three instants, `joined(b - a, c - b)` is `c - a`, with two exceptions. A maximum is the greater one of
+/// the two laps, and samples may be of other invocations. Names, sizes and other values of an instant are
+/// taken from the later lap. Stages and channels are matched by position.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] channel_stats joined(const channel_stats& earlier, channel_stats later);
 

@@ -64,7 +64,7 @@ class lap_figures {
     void add(const pipeline_stats& lap);
 
     [[nodiscard]] std::size_t size() const noexcept { return laps_.size(); }
-    // Time from the start of the run to the begin of the lap. `lap >= size()`: to the end of the last lap.
+    // When the lap begins, since the start of the run. `lap >= size()`: when the last lap ends.
     [[nodiscard]] duration start_of(std::size_t lap) const { return starts_[smaller(lap, laps_.size())]; }
     // \param which  an index in `quantities()`.
     // \param index  that of the stage or queue.

@@ -106,36 +106,37 @@ class sqlite_statement {
   public:
     sqlite_statement(const sqlite_file& file, std::string_view sql) : file_(file) {
         const int size = static_cast<int>(sql.size());
-        if (sqlite3_prepare_v2(file_.db_, sql.data(), size, &all_, nullptr) != SQLITE_OK) file_.fail();
+        if (sqlite3_prepare_v2(file_.db_, sql.data(), size, &statement_, nullptr) != SQLITE_OK) file_.fail();
     }
     sqlite_statement(const sqlite_statement&) = delete;
     sqlite_statement& operator=(const sqlite_statement&) = delete;
-    ~sqlite_statement() { sqlite3_finalize(all_); }
+    ~sqlite_statement() { sqlite3_finalize(statement_); }
 
     sqlite_statement& operator<<(std::string_view text) {
         const auto size = static_cast<sqlite3_uint64>(text.size());
-        return bound(sqlite3_bind_text64(all_, ++bound_, text.data(), size, SQLITE_TRANSIENT, SQLITE_UTF8));
+        return bound(
+            sqlite3_bind_text64(statement_, ++bound_, text.data(), size, SQLITE_TRANSIENT, SQLITE_UTF8));
     }
     sqlite_statement& operator<<(std::int64_t number) {
-        return bound(sqlite3_bind_int64(all_, ++bound_, number));
+        return bound(sqlite3_bind_int64(statement_, ++bound_, number));
     }
-    sqlite_statement& operator<<(std::nullptr_t) { return bound(sqlite3_bind_null(all_, ++bound_)); }
+    sqlite_statement& operator<<(std::nullptr_t) { return bound(sqlite3_bind_null(statement_, ++bound_)); }
 
     // Goes to the next row. Returns false behind the last row; then the statement can be bound and run again.
     bool step() {
-        const int result = sqlite3_step(all_);
+        const int result = sqlite3_step(statement_);
         if (result == SQLITE_ROW) return true;
         if (result != SQLITE_DONE) file_.fail();
-        sqlite3_reset(all_);
+        sqlite3_reset(statement_);
         bound_ = 0;
         return false;
     }
     // The values of the row to which `step` went, by the column's index from 0.
-    std::int64_t number(int column) const noexcept { return sqlite3_column_int64(all_, column); }
+    std::int64_t number(int column) const noexcept { return sqlite3_column_int64(statement_, column); }
     std::string text(int column) const {
-        const auto* const begin = reinterpret_cast<const char*>(sqlite3_column_text(all_, column));
+        const auto* const begin = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
         if (begin == nullptr) return {};
-        return std::string(begin, static_cast<std::size_t>(sqlite3_column_bytes(all_, column)));
+        return std::string(begin, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
     }
 
   private:
@@ -145,7 +146,7 @@ class sqlite_statement {
     }
 
     const sqlite_file& file_;
-    sqlite3_stmt* all_ = nullptr;
+    sqlite3_stmt* statement_ = nullptr;
     int bound_ = 0;
 };
 
@@ -167,9 +168,9 @@ namespace weir {
 /// next opens the database.
 ///
 /// If another connection has locked the file, the report waits for a tenth of a second, or for `patience` if
-/// that is shorter. Then the report keeps the lap in memory, and writes the lap together with a later one, or
-/// at the end of the run, where the report waits for `patience`. At most 600 laps are kept; later laps are
-/// joined with the last lap that is kept.
+/// that is shorter. Then the report keeps the lap in memory, and writes the lap together with a later one. At
+/// the end of the run, the report waits for `patience`. At most 600 laps are kept; later laps are joined with
+/// the last lap that is kept.
 ///
 /// Errors:  if the database can't be written, the function set by `set_report_warning` is called, and the run
 ///          goes on without this report. The same happens for a file of another program or schema, which is

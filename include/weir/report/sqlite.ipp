@@ -33,7 +33,7 @@ inline constexpr std::int64_t sqlite_schema = 4;
     return row;
 }
 [[nodiscard]] inline cell_row lap_cells(const pipeline_stats& lap) {
-    cell_row row = pace_cells(lap);
+    cell_row row = pipeline_cells(lap);
     detail::add_cells(row, "process", lap.process);
     return row;
 }

@@ -136,7 +136,7 @@ class text_table {
 
     // A column is as wide as its widest cell; the first column of a group also makes room for the group's
     // heading. Two spaces lie between columns. If lines would be longer than `max_width`, one space lies
-    // between columns, and names in the first column are cut as far as needed, to at least `min_name`
+    // between columns. Then names in the first column are cut as far as needed, to at least `min_name`
     // characters. Lines that are still too long stay so.
     void append_to(std::string& text) const;
 

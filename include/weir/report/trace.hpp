@@ -34,7 +34,7 @@ struct trace_options {
     /// The number of events to keep, 40 bytes each. Each stage gets the same number, divided among its slots;
     /// each slot keeps its last events.
     std::size_t max_events = 200'000;
-    /// Items that a source begins in this time after the begin of the run are not traced.
+    /// Items that a source begins in this time after the start of the run are not traced.
     duration after = duration(0);
     /// The length of the period, from `after` on, in which sources begin the items that are traced; 0: no
     /// end.
@@ -48,17 +48,16 @@ struct trace_options {
 ///     auto run = loader.start(pool, {.reports = {trace}});
 ///
 /// Each slot (a worker of a stage) has a lane, `decode #2`. A span on the lane is a visit of an item: from
-/// the time when the slot got the item until there was room for the result. The spans inside of a visit, and
-/// the spans of the slot's waits before the visit, are the times in which the function did not run. Their
-/// names are those of `slot_times`, such as `wait_get` or `runnable`. Arrows lead from each visit of an item
-/// to its next visit, and from the items of a batch to the batch. A result of a `shuffle`, of `batch_slots`,
-/// or of an aggregator that the user wrote counts as a new item, because the origin of the result is unknown.
-/// Counters show the number of items in a queue when a traced item is put or got. Times are by the run's
-/// clock: on virtual time a trace is exact and always the same.
+/// the time when the slot got the item until there was room for the result. Further spans, inside of a visit
+/// or before it, are times in which the function did not run. Their names are those of `slot_times`, such as
+/// `wait_get` or `runnable`. Arrows lead from each visit of an item to its next visit, and from the items of
+/// a batch to the batch. A result of a `shuffle`, of `batch_slots`, or of a user's aggregator counts as a new
+/// item, because its origin is unknown. Counters show the number of items in a queue when a traced item is
+/// put or got. Times are by the run's clock: on virtual time a trace is exact and always the same.
 ///
 /// Errors:   `std::invalid_argument` if `every` or `max_events` is 0, or a value is negative. If the file
-///           can't be written, memory is exhausted, a run has two traces, or a trace two runs at a time, the
-///           function set by `set_report_warning` is called, and the run goes on.
+///           can't be written, or memory is exhausted, the function set by `set_report_warning` is called,
+///           and the run goes on. The same if a run has two traces, or a trace two runs at a time.
 /// Threads:  a report is of one run at a time. Lifetime: the run keeps the report.
 /// Cost:     without a trace, a run reads a flag where a slot waits. With a trace, each stage spends about 10
 ///           ns on an item that is not traced, and 80 ns on a traced item. With 1 us of work in each of three

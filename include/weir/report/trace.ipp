@@ -79,7 +79,7 @@ class trace_writer {
                    std::to_string(dropped_) + " events dropped, the oldest; " + std::to_string(run_.lost()) +
                    " flows lost\"}}";
         }
-        all += lanes_;
+        all += lane_heads_;
         for (const line& each : lines_) write(all, each);
         return all += "\n]}\n";
     }
@@ -91,10 +91,10 @@ class trace_writer {
     void begin_lane(const stage_trace& stage, std::size_t slot) {
         const std::string head =
             ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(lane()) + ",\"name\":\"thread_";
-        lanes_ += head + "name\",\"args\":{\"name\":";
-        append_json(lanes_,
+        lane_heads_ += head + "name\",\"args\":{\"name\":";
+        append_json(lane_heads_,
                     stage.per_slot.size() == 1 ? stage.name : stage.name + " #" + std::to_string(slot));
-        lanes_ += "}}" + head + "sort_index\",\"args\":{\"sort_index\":" + std::to_string(lane()) + "}}";
+        lane_heads_ += "}}" + head + "sort_index\",\"args\":{\"sort_index\":" + std::to_string(lane()) + "}}";
     }
 
     // Reads the ring of a slot, in which the events of a visit stand before the event of the visit itself.
@@ -188,7 +188,7 @@ class trace_writer {
     const run_trace& run_;
     const std::vector<std::unique_ptr<stage_trace>>& stages_;
     std::uint64_t dropped_ = 0;
-    std::string lanes_;
+    std::string lane_heads_;
     std::vector<const stage_trace*> lane_stages_;  // the stage of each lane, from lane 1 on
     std::vector<line> lines_;
     std::vector<end_of_step> departures_;

@@ -81,8 +81,8 @@ struct trace_settings {
 };
 
 // Records the events of one slot (a worker of a stage); `slot_trail` (measure/trail.hpp) says who calls the
-// functions, and when. The tag of a traced item is its origin: the upper 16 bits are the index of the stage
-// at which the item began, the lower bits the item's number in that stage plus one.
+// functions, and when. The tag of a traced item is its origin. The upper 16 bits are the index of the stage
+// at which the item began. The lower bits are the item's number in that stage plus one.
 class slot_trace final : public slot_trail {
   public:
     slot_trace(const trace_settings& settings, const std::int64_t& run_begins, std::uint64_t stage) noexcept

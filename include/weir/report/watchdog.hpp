@@ -98,8 +98,8 @@ namespace weir::detail {
 // Finds the deadlocks that earlier inspections have not reported.
 class known_waits {
   public:
-    // Adds a report for each group of waits that never end, if the previous call found every wait of the
-    // group, too, and none of them has been reported.
+    // Adds a report for each group of waits that never end. Leaves out a group if the previous call did not
+    // find one of its waits, or if one was reported.
     void report_new(const wait_graph& graph, time_point now, std::vector<deadlock_report>& deadlocks);
 
   private:
@@ -204,8 +204,8 @@ struct watchdog_options {
 /// - the threads of an executor that it was not given, or that does not override `executor::inspect`;
 /// - a stage function that awaits something outside the library; the end of a pause; a time limit.
 ///
-/// The program has to make an `external_wait` in two cases: a coroutine outside of a run is going to be woken
-/// from outside of the library (by a driver, a socket), or a thread that has not used the library yet is
+/// The program has to make an `external_wait` in two cases. A coroutine outside of a run is going to be woken
+/// from outside of the library (by a driver, a socket). Or a thread that has not used the library yet is
 /// going to use a channel. Further limits: in a run without statistics (`unmeasured`) a slot whose function
 /// waits counts as able to continue. The watchdog ignores that the program could still stop the run.
 /// Waits for a `when_all` or a `task_group` are not seen; the waits of their parts are. Waits on virtual
