@@ -72,8 +72,8 @@ class pipeline_failure : public std::runtime_error {
     [[nodiscard]] std::exception_ptr original() const noexcept { return failures_.front().error; }
 
     /// \returns the failure that stopped the run, and then later failures that exceeded a limit or came from
-    ///          a hook or callback, until the consumer got this exception; 16 at most. If `on_failure` threw,
-    ///          the failure with which it was called, also one within the limit, comes before its exception.
+    ///          a hook or callback, until the consumer got this exception; 16 at most. If `on_failure` threw:
+    ///          the failure that `on_failure` was called with, also one within the limit, then its exception.
     [[nodiscard]] const std::vector<failure>& failures() const noexcept { return failures_; }
 
   private:
@@ -157,8 +157,8 @@ void print_failure(std::string_view run, const pipeline_failure& error) noexcept
 
 inline constinit process_function<failure_sink> the_failure_sink{&print_failure};
 
-// Counts the invocations and failures of a stage, or of all stages that have no limit of their own, and
-// compares them with the limit: at each failure, and at the success that ends the probation of a rate (see
+// Counts the invocations and failures of a stage, or of all stages that have no limit of their own. Compares
+// the counts with the limit at each failure, and at the success that ends the probation of a rate (see
 // `failure_limit::probation`). Later successes only lower the rate. Any thread.
 class failure_counter {
   public:

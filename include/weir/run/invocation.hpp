@@ -146,8 +146,9 @@ class hook {
 
 namespace detail {
 
-// Named so that the compiler's message reads as a sentence. A member function with the name of a virtual
-// function but another type hides it, and would never be called. (Private members can't be checked.)
+// Checks the type of a hook. A member function with the name of a virtual function of `hook`, but of another
+// type, hides that function, and would never be called. Private members can't be checked. The names of these
+// templates make a sentence of the compiler's message.
 template <class Function>
 struct takes {
     template <class Class>

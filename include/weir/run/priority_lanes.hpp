@@ -33,8 +33,8 @@ namespace weir {
 /// items near the end have priority. `run_options::later_stages_first` does this; bench/results.md has
 /// figures.
 ///
-/// A coroutine that a timer resumes runs regardless of priorities, once. After 64 coroutines of lanes, a
-/// thread lets coroutines run that were posted to the other executor directly.
+/// A timer posts its coroutine to the other executor directly: until its next wait, this coroutine runs
+/// regardless of priorities. After 64 coroutines of lanes, a thread lets such coroutines run.
 ///
 /// Threads:  `add`: one call at a time, before any use; the lanes: any.
 /// Lifetime: the other executor outlives this object, which outlives all coroutines in the lanes. The
@@ -75,7 +75,7 @@ class priority_lanes final : detail::detached_task_owner {
         const std::size_t place;           // the higher, the more urgent
 
       private:
-        // Returns the traits of `base`, but with `continues_with_forks` false: a thread whose coroutine
+        // Returns the traits of `base`, but with `continues_with_forks` false. A thread whose coroutine
         // suspends must continue with the coroutine of the highest priority, not with a part of a `fork`.
         static executor_traits traits_of(executor& base);
         priority_lanes& all_;

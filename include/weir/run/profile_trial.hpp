@@ -91,8 +91,8 @@ class trial_shares {
     std::span<const std::size_t> concurrencies_;
 };
 
-// Limits of trials. A stage may wait for something that only a later stage or the consumer gives back, and so
-// for the end of the profile. A profiler can't distinguish such a stage from a slow one.
+// Limits of trials. A stage may wait for something that only a later stage or the consumer gives back: its
+// trial would never end. A profiler can't distinguish such a stage from a slow one.
 struct trial_limits {
     // A trial ends if no slot of its stage has changed its state for this time, and for 4 times the longest
     // time between two earlier changes. A stage that has finished no task yet has the time limit `trial`
@@ -179,7 +179,7 @@ class stage_trials : public run_profiler {
     duration longest_pause_{0};  // between two such changes
     bool was_halted_ = false;
     bool inputs_complete_ = true;  // every earlier stage has passed on all of its items
-    std::size_t round_ = 0;        // of feeding
+    std::size_t round_ = 0;        // of the phase `feeding` of this stage
     std::size_t num_admitted_ = 0;
     std::size_t stage_ = 0;
     bool is_source_ = false;

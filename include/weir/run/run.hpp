@@ -45,7 +45,7 @@ namespace weir {
 /// Threads:  any number of consumers; each item goes to one of them. All other functions at any time, from
 ///           any thread, except that only one thread may move or destroy the run, or iterate over `epochs`.
 /// Lifetime: the destructor stops the run and blocks until all of its coroutines have ended: as long as the
-///           longest running invocation, but sleeps, channel operations and Asio operations that a stage's
+///           longest running invocation. Sleeps, channel operations and Asio operations that a stage's
 ///           function awaits end at once, with `stopped`. In work of the run itself, where `stop` would
 ///           throw, the destructor and the assignment print the message and abort. The executors, and the
 ///           objects that stages refer to, outlive the run. No consumer may wait when the run is moved or

@@ -104,9 +104,9 @@ class run_context : public detached_task_owner {
 
     // The counter of the failures of all stages that have no `max_failures` of their own.
     failure_counter& failure_counts() noexcept { return failure_counts_; }
-    // Whether a slot may have to wait before it begins with an item: for the end of a pause, the limit of
-    // bytes, later stages (`run_options::later_stages_first`), or the trials of a profile. Costs one load for
-    // each item. relaxed: a hint; if true, `stage_gate::must_wait` tests each cause.
+    // Whether a slot may have to wait before it begins with an item. The causes: a pause, the limit of bytes,
+    // later stages (`run_options::later_stages_first`), or the trials of a profile. Costs one load for each
+    // item. relaxed: a hint; if true, `stage_gate::must_wait` tests each cause.
     bool may_have_to_wait() const noexcept { return may_have_to_wait_.load(std::memory_order_relaxed); }
 
     // With `run_options::later_stages_first`: whether coroutines of later stages are ready, so that a slot on
@@ -129,7 +129,7 @@ class run_context : public detached_task_owner {
     std::string& why_no_checkpoint() noexcept { return why_no_checkpoint_; }
     // `reason`: the end of a sentence whose subject is the stage with these options.
     void set_no_checkpoint(const stage_options& options, const char* reason);
-    // True while the stages in the branches of a `split` are added: there each batch is an epoch of its own.
+    // True while the stages in the branches of a `split` are added. In these stages, each batch is an epoch.
     bool& is_in_split() noexcept { return is_in_split_; }
     static constexpr auto one_sampler = "its one source has to be a sampler, which knows where to go on";
 

@@ -170,8 +170,8 @@ WEIR_INLINE void run_core<Policy>::cancel_run::operator()() const noexcept {
 template <class Policy>
 WEIR_INLINE void run_core<Policy>::end_run::operator()() const noexcept {
     if (run->end_) run->mark_ended();
-    // acq_rel; pairs with mark_ended(). If that call is the earlier one, this one freezes the statistics;
-    // else the call of freeze() that follows mark_ended() sees that all workers have left
+    // acq_rel; pairs with mark_ended(). If mark_ended() was called before, this function freezes the
+    // statistics. Else the call of freeze() that follows mark_ended() sees that all workers have left
     if (run->ended_.fetch_or(0, std::memory_order_acq_rel) != 0) run->freeze();
 }
 

@@ -202,7 +202,7 @@ class run_graph : public run_context, public watched_run {
     void inspect(run_seen& seen, bool states) const override;
 
     pipeline_stats stats() const override {
-        // acquire: a caller that sees the instant also sees the end of process_
+        // acquire: a caller that sees the instant also sees what process_.end() has stored
         const std::int64_t end = frozen_at_.load(std::memory_order_acquire);  // pairs with freeze()
         return stats_until([this, end] { return end != not_frozen ? end : now(); });
     }

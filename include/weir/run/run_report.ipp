@@ -75,7 +75,7 @@ WEIR_INLINE void run_reports::abandon(entry& it, const std::exception_ptr& why) 
 namespace weir {
 
 WEIR_INLINE report_warning set_report_warning(report_warning warn) noexcept {
-    // acq_rel; pairs with itself and with give_up(): a reader of `warn` sees all writes before this call
+    // acq_rel; pairs with itself and with abandon(): a reader of `warn` sees all writes before this call
     return detail::the_report_warning.exchange(warn, std::memory_order_acq_rel);
 }
 

@@ -125,8 +125,8 @@ class running_stage : public worker_set<Policy> {
         }
     }
 
-    // A task threw, after `spent` ns. False: the stage ends, because the limit is exceeded, because
-    // `on_failure` threw, or because the task only ended by a stop of the run, which is no failure.
+    // A task threw, after `spent` ns. False: the stage ends. Either the limit is exceeded, or `on_failure`
+    // threw, or a stop of the run ended the task, which is no failure.
     bool record_failure(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
 
     // A failure that no limit tolerates, because the stage can't continue.

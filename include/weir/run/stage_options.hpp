@@ -66,9 +66,9 @@ struct stage_options {
     std::optional<failure_limit> max_failures = std::nullopt;
 
     /// How long one invocation may take; 0: no limit. An invocation that reaches the limit fails with
-    /// `time_limit_exceeded`, and its result, if any, is dropped. At the limit, awaited operations end with
-    /// `stopped` (whose documentation lists them), and `invocation::stop` is stopped, for other operations.
-    /// The slot continues when the function has ended. Without effect on other stages than `pipe`, `filter`,
+    /// `time_limit_exceeded`, and its result, if any, is dropped. At the limit, `invocation::stop` is
+    /// stopped, and the awaited operations that the docstring of `stopped` lists end with this exception. The
+    /// slot continues when the function has ended. Without effect on other stages than `pipe`, `filter`,
     /// `traverse`, `batch_slots` and `for_each`; an error for a `pipe` that gives many items for one. Costs
     /// two allocations and a timer for each invocation.
     duration time_limit = duration(0);
@@ -128,10 +128,9 @@ struct run_options {
     /// `run_defaults::lap`, if the run calls `run_defaults::on_lap`; else none.
     duration lap = duration(0);
 
-    /// The maximum number of single invocations, chosen at random from the whole run, that the run keeps for
-    /// each stage (`stage_stats::samples`), and of times of the consumer (`pipeline_stats::consumer`). 0:
-    /// none. For `record_of`, whose predictions then use the true times; 1000 are enough. Without effect if
-    /// the run has no statistics.
+    /// The maximum size of a random sample of the invocations of each stage (`stage_stats::samples`), and of
+    /// the times of the consumer (`pipeline_stats::consumer`). 0: no samples. For `record_of`, whose
+    /// predictions then use the true times; 1000 are enough. Without effect if the run has no statistics.
     std::size_t recording = 0;
 
     /// Called with the statistics of each whole lap, at its end.

@@ -220,7 +220,7 @@ class worker_set : public stage_gate {
     bool is_below() const;
 
     // Adds the name, concurrency, times and invocations of the stage. The slots' times end at one instant, so
-    // that their sum is slots x elapsed: at `until`, or at the last change of a state if that is later.
+    // that their sum is slots x elapsed. This is `until`, or the last change of a state if that is later.
     // `still` gets the instant at which each slot entered its state.
     void add_times(stage_stats& s, std::int64_t until, stillness& still) const;
 
@@ -254,8 +254,8 @@ class worker_set : public stage_gate {
     // Counts one more worker in `present_`. Returns false, and counts none, if the last worker has left.
     bool join() noexcept;
     void add_slot();
-    // Makes room for many slots at once: a number that is far too large is an error at once, and not when one
-    // slot after the other has taken all memory of the machine. Errors: memory_shortage.
+    // Makes room for many slots at once, so that a number that is far too large is an error at once. One slot
+    // after the other would first take all memory of the machine. Errors: memory_shortage.
     void reserve(std::size_t num_slots);
     const std::string name_;
     const std::size_t trail_{run_.trail() != nullptr ? run_.trail()->add_stage(name_) : 0};

@@ -175,9 +175,9 @@ class explorer {
 ///         whose decisions give another outcome the second time. `std::invalid_argument` for `schedules` or
 ///         `depth` of 0, for a negative number of schedules, steps or attempts, for a `replay` or a
 ///         `WEIR_SEED` of another form, and, without a `replay`, if no scenario used its world.
-///         Environment variables, with values from a failure's message: with `WEIR_SEED`, each `explore` runs
-///         only the schedule of this seed (for `strategy::priorities`, first the first-come, first-served
-///         one), except for `strategy::exhaustive`; with `WEIR_SCHEDULE`, only this schedule.
+///         Environment variables, with values from a failure's message: with `WEIR_SCHEDULE`, each `explore`
+///         runs only this schedule. With `WEIR_SEED`, it runs only the schedule of this seed; for
+///         `strategy::priorities`, first the first-come, first-served one; `exhaustive` ignores the seed.
 /// Threads: everything runs on the calling thread, except while a coroutine blocks this thread: see `world`.
 /// Cost: some 40 ns a step of coroutines over channels, 110 ns of a measured pipeline. In a short schedule,
 ///       most of the time is the start of the pipeline (4 us for three stages).

@@ -35,8 +35,8 @@ enum class strategy {
     random,
     /// Each coroutine gets a random priority when it is first seen; the one with the highest priority runs.
     /// At `explore_options::depth` - 1 random steps, the coroutine that would run next gets a priority below
-    /// all of these. Finds faults that need a few decisions in a certain order. For n coroutines, k steps and
-    /// a fault of depth d, a schedule finds the fault with a probability of at least 1 in n * k^(d-1). A
+    /// all random ones. Finds faults that need a few decisions in a certain order. For n coroutines, k steps
+    /// and a fault of depth d, a schedule finds the fault with a probability of at least 1 in n * k^(d-1). A
     /// schedule that becomes much longer than first come, first served continues with `random`: a coroutine
     /// that polls might starve the one that it waits for. Source: Burckhardt, Kothari, Musuvathi,
     /// Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs" (PCT), ASPLOS
@@ -104,9 +104,9 @@ class decisions {
     std::vector<decision> made_;
     std::uint64_t random_ = 1;
     std::unordered_map<void*, std::uint64_t> priorities_;
-    std::vector<std::uint64_t> changes_;  // the steps at which a priority becomes one of the lowest
-    std::uint64_t step_ = 0;              // the current step, at most fair_from_
-    std::uint64_t fair_from_ = 0;         // by priority: the first step with equally likely options
+    std::vector<std::uint64_t> changes_;   // the steps at which a priority becomes one of the lowest
+    std::uint64_t step_ = 0;               // the current step, at most end_of_priorities_
+    std::uint64_t end_of_priorities_ = 0;  // from this step on, all options are equally likely
 };
 
 // Decisions as text: `3:1 17:2` are pairs of a decision's number and the chosen option. Decisions for option

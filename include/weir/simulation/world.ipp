@@ -31,7 +31,7 @@ WEIR_INLINE void decisions::begin(std::uint64_t seed, std::span<const std::uint3
     priorities_.clear();
     changes_.clear();
     step_ = 0;
-    fair_from_ = much_longer * (length + 1);
+    end_of_priorities_ = much_longer * (length + 1);
     if (kind_ != kind::priorities) return;
     for (unsigned i = 1; i < depth_; ++i) changes_.push_back((draw() * (length + 1)) >> 32);
 }
@@ -45,7 +45,7 @@ WEIR_INLINE std::size_t decisions::choose(std::size_t n) {
 }
 
 WEIR_INLINE std::size_t decisions::choose(std::span<void* const> options) {
-    if (kind_ != kind::priorities || step_ == fair_from_) return choose(options.size());
+    if (kind_ != kind::priorities || step_ == end_of_priorities_) return choose(options.size());
     std::size_t best = highest(options);
     for (std::size_t i = 0; i < changes_.size(); ++i) {
         if (changes_[i] != step_) continue;
