@@ -26,8 +26,8 @@ namespace weir::detail {
 // After `count` operations at an end: the number of operations before the next one that ends a slice. Gets
 // end slices 64 operations after puts.
 constexpr std::uint64_t operations_left_in_slice(bool puts, std::uint64_t count) noexcept {
-    constexpr std::uint64_t most_without_waiting = 128;
-    return (most_without_waiting / (puts ? 2 : 1) - 1 - count) % most_without_waiting;
+    constexpr std::uint64_t slice_length = 128;
+    return (slice_length / (puts ? 2 : 1) - 1 - count) % slice_length;
 }
 
 // Whether the operation after `count` operations at an end ends a slice. `measured`: its slot; null: none.

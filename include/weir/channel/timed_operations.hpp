@@ -27,7 +27,7 @@ class timed_operation : public choice_operation<typename Channel::core_type::pla
     // `item`: of a put; null for a get.
     timed_operation(Channel& channel, T* item, const wait_limit& limit, stop_token&& stop) noexcept
         : base(1, limit, std::move(stop)), case_(channel, item) {
-        this->set_cases(&only_);
+        this->set_cases(&only_case_);
     }
     timed_operation(const timed_operation&) = delete;
     timed_operation& operator=(const timed_operation&) = delete;
@@ -40,7 +40,7 @@ class timed_operation : public choice_operation<typename Channel::core_type::pla
 
   private:
     choice_case<Channel, Puts> case_;
-    typename base::any_case* const only_ = &case_;
+    typename base::any_case* const only_case_ = &case_;
 };
 
 template <class Channel>

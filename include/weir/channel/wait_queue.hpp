@@ -26,15 +26,16 @@ enum class admission : std::uint8_t { wait, go, refused };
 //     admission ask(const ticket&) const noexcept;
 // If `ask` changes the rule when it admits, `Rule` also has a const function `judge`, which gives the same
 // answer without the change. The change must not let coroutines in front of the admitted one go. The rule is
-// used only under the lock of the queue. `update` changes the rule, then asks the rule about each waiting
-// coroutine, first come, first served, and wakes those that are admitted or refused.
+// used only under the lock of the queue. `update` changes the rule, then asks the rule about the waiting
+// coroutines, in the order of the line, and wakes those that are admitted or refused. The line is first come,
+// first served.
 //
 // With many waiting coroutines, `update` is fast if the rule has one of these functions:
 //     bool may_answer() const noexcept;
 //     bool goes_before(const ticket&, const ticket&) const noexcept;
-// `may_answer`: `update` stops asking when this function returns false. `goes_before`: the strict weak order
-// of the line. If one coroutine has to wait, all behind it have to wait. After a change that breaks this
-// promise, the caller calls `ask_all`.
+// `may_answer`: `update` stops asking when this function returns false. `goes_before`: another order of the
+// line, a strict weak order. If one coroutine has to wait, all behind it have to wait. After a change that
+// breaks this promise, the caller calls `ask_all`.
 template <class Rule>
 class wait_queue final : public wait_site {
   public:

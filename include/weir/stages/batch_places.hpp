@@ -23,7 +23,7 @@ struct batch_form {
     bool drop_last;        // whether a batch that is not full at the end of an epoch or the input is dropped
 };
 
-// A request of a slot, and the answer of `place_rule`.
+// A request of a slot (a worker of the stage), and the answer of `place_rule`.
 struct place_request {
     enum class event : std::uint8_t {
         item,   // waits for a place for an item
@@ -42,8 +42,8 @@ struct place_request {
 
 // The rule of a `wait_queue`, in which the slots of a `batch_slots` wait for places. Places are given out in
 // the order of the requests, or of the items' numbers (`in_order`). One slot at a time, the giver, puts
-// finished batches and marks (ends of epochs) into the queue behind the stage, while the other slots work.
-// Items of an epoch wait until the giver has taken the mark of the epoch before.
+// finished batches and marks (ends of epochs) into the next queue, while other slots work. Items of an epoch
+// (pass over the data) wait until the giver has taken the mark of the epoch before.
 //
 // Requests wait in the order of epochs, marks last; within an epoch in the order in which they came, or of
 // the items' numbers. So if a request has to wait, all behind it have to, unless `block` refuses them.
@@ -198,7 +198,7 @@ class place_rule {
         last_ = first_full_ = nullptr;
         return std::move(first_);
     }
-    // The batch is full.
+    // Takes a full batch out of the list.
     std::unique_ptr<open_batch> remove(open_batch& full) noexcept {
         std::unique_ptr<open_batch>& place = full.previous != nullptr ? full.previous->next : first_;
         std::unique_ptr<open_batch> batch = std::move(place);
@@ -241,7 +241,7 @@ class place_rule {
     std::uint64_t next_ = 0;         // in order: the number of the item that gets the next place
     std::uint64_t num_settled_ = 0;  // items that have filled a place, failed or were dropped, of all epochs
     std::size_t num_working_ = 0;    // slots that may have an item, or get one
-    const place_request* fetcher_ = nullptr;   // of the slot that acquires memory; null: there is none
+    const place_request* fetcher_ = nullptr;   // its slot acquires memory for a batch; null: none
     const stop_source* fetch_stop_ = nullptr;  // ends the fetcher's wait for memory; null: it does not wait
     bool has_giver_ = false;
     bool mark_is_due_ = false;

@@ -93,8 +93,8 @@ class batch_in_block final : public open_batch {
 
     std::span<T> place(std::size_t i) const noexcept { return {first_ + i * elements_, elements_}; }
     Provenance& about(std::size_t i) noexcept { return provenances_[i]; }
-    // Moves the items of this batch, and of the batches behind it (`next`), together, so that at most the
-    // last batch with items is not full. Drops items with numbers above `last`.
+    // Moves the items of this batch and of the batches behind it (`next`) together: at most the last batch
+    // with items is not full. Drops items with numbers above `last`.
     void close_gaps(std::uint64_t last) {
         batch_in_block* to = this;
         std::size_t count = 0;
@@ -136,8 +136,8 @@ class batch_in_block final : public open_batch {
     std::vector<Provenance> provenances_;
 };
 
-// The part of the state of an iteration (one item) that has the second argument of the function: the place
-// of the item. `function_stage::call` passes this argument.
+// A base of the state of an iteration (the work on one item). Stores the second argument with which
+// `function_stage::call` calls the function: the place of the item.
 template <class T>
 struct with_place {
     std::span<T>* second_argument;

@@ -105,7 +105,7 @@ class common_waits {
     WEIR_NOINLINE any_awaiter* begin_service() noexcept {
         return rare_wait_.begin([this] { return set_.wait_for_service(me_); });
     }
-    // Begins the wait for the awaitable that `make` returns. For a `no_wait`, compiles no call.
+    // Begins the wait for the awaitable that `make` returns. For a `no_wait`, compiles to no code.
     template <class Make>
     WEIR_ALWAYS_INLINE any_awaiter* begin_own(Make make) {
         if constexpr (std::is_same_v<decltype(make()), no_wait>) {

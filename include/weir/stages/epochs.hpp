@@ -34,7 +34,7 @@ namespace detail {
 inline constexpr auto negative_count =
     "weir: the number of epochs, or times, was negative; for ever is weir::endless";
 
-// The description of a source of epochs. `make`: see `make_epoch`; `count`: the number of epochs.
+// A source of epochs (passes over the data). `make`: see `make_epoch`; `count`: the number of epochs.
 template <class Make>
 struct epochs_of {
     Make make;
@@ -246,7 +246,7 @@ class items_of<draws_of<Sampler>> {
 /// \param make   a function that returns a range, a generator or an async_generator. Called with the number
 ///               of the epoch, from 0, or without arguments. Or a container, of which each epoch gets a copy.
 /// \param count  the number of epochs; `weir::endless` by default.
-/// Ends:   after `count` epochs, also empty ones: a loop over items waits for ever if endless ones are empty.
+/// Ends:   after `count` epochs, also empty ones. If endless epochs are empty, a loop over items never ends.
 /// Errors: `std::invalid_argument` for a negative `count`. An exception from `make` or from its range ends
 ///         the stream and fails the run, as in any `source`.
 template <class Make>

@@ -91,7 +91,7 @@ struct expanding {
     template <class Function, class T>
     static typename traits_of<Function, T>::type give(Function& function, T& item, const invocation* call) {
         if constexpr (!traits_of<Function, T>::fits) {
-            return elements<std::span<int>>::of({});  // `many_items` has failed
+            return elements<std::span<int>>::of({});  // the assertion of `many_items` has failed
         } else if constexpr (!traits_of<Function, T>::is_range) {
             return detail::call(function, std::move(item), call);
         } else if constexpr (traits_of<Function, T>::waits) {
@@ -190,7 +190,8 @@ struct disaggregate_stage : transform_stage<disaggregate_stage> {
 ///                  the item, which lives longer. `per_slot` works as for `pipe`.
 /// \param options   see `stage_options`.
 /// Order:  with a concurrency of 1, the order of the items. With more, elements of several items come mixed,
-///         but the elements of one item keep their order. No element overtakes the end of an epoch.
+///         but the elements of one item keep their order. No element overtakes the end of an epoch (a pass
+///         over the data).
 /// Errors: as for a `pipe`; elements given before an exception stay in the pipeline. `std::invalid_argument`
 ///         at the start of a run for `output_order::input`, or a time limit.
 /// Cost:   the frame of a coroutine for each item, whose memory is reused. Elements are put one by one.

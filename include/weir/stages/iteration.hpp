@@ -20,8 +20,8 @@
 
 namespace weir::detail {
 
-// The turn in which an item leaves a stage: the item's number at this stage, its epoch, and whether it is the
-// mark, a message that ends the epoch.
+// The turn in which an item leaves a stage: the item's number at this stage, its epoch (pass over the data),
+// and whether it is the mark, a message that ends the epoch.
 struct turn {
     std::uint64_t number = 0;
     std::uint64_t epoch = 0;
@@ -160,8 +160,8 @@ class item_tracer {
 
     bool is_on() const noexcept { return me_.trail != nullptr; }
 
-    // The work on the `number`-th item of a queue begins. Returns true if the item is followed. `item`: its
-    // number at this stage; `epoch`: its epoch.
+    // The work on the `number`-th item of a queue begins. Returns true if the item is followed. `item`,
+    // `epoch`: the number of the item at this stage, and its epoch.
     template <class Queue>
     WEIR_NOINLINE bool begin(Queue& from, std::uint64_t number, std::uint64_t item,
                              std::uint64_t epoch) noexcept {
@@ -197,8 +197,8 @@ class item_tracer {
     // The next result is to be put. `has_item`: the result contains the current item; `mark`: the result is
     // an end-of-epoch mark.
     void record_result(bool mark, bool has_item, std::uint64_t item, std::uint64_t epoch) noexcept;
-    // Called when the worker has put all results that are ready. Ends the visit; with `its_item`, the visit
-    // ends when the next work begins. `holds`: the stage still holds items.
+    // Called when the worker has put all results that are ready. Ends the visit, except with `its_item`: that
+    // visit ends when the next work begins. `holds`: the stage still holds items.
     void end(bool holds) noexcept;
 
   private:
@@ -225,7 +225,7 @@ class item_tracer {
 
     slot& me_;
     const result_origin origin_;
-    std::uint64_t num_given_ = 0;  // results of unknown origin
+    std::uint64_t num_given_ = 0;  // the number of results of unknown origin
 };
 
 // The context of a worker, the coroutine of a slot: created once, when the worker starts. `Resources`: the

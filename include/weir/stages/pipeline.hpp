@@ -66,8 +66,8 @@ auto stages_of(P&& part) {
 /// A row of stages. A value: it can be named, joined with others by `|`, changed by stage name, and copied. A
 /// pipeline can be started any number of times, on real or virtual time; each start gives an independent run.
 /// (If a stage can't be copied, the pipeline moves into its only run.) Only a complete pipeline can be
-/// started: with a source at its front, or a `merge` or `zip` of pipelines, and a sink or a `for_each` at its
-/// end, or another stage in the place of a sink.
+/// started. At its front is a source, or a `merge` or `zip` of pipelines; at its end a sink, a `for_each`, or
+/// another stage in place of a sink.
 ///
 ///     auto prepare = weir::pipe(decode) | weir::pipe(resize, {.concurrency = 4});
 ///     auto loader = weir::source(files) | prepare | weir::aggregate(32) | weir::sink();

@@ -164,7 +164,7 @@ class retrying {
 /// \param function  called with the item as a constant (a parameter by value is a copy), and with the
 ///                  `invocation` if `function` requires a second argument. Returns a value or an awaitable;
 ///                  for a `for_each`, also nothing.
-///                  For each slot its own: `per_slot([] { return weir::retry(connection()); })`.
+///                  A function for each slot: `per_slot([] { return weir::retry(connection()); })`.
 /// \param options   see `retry_options`.
 /// Suspends: between two calls, and while the result of `function` is awaited. The slot (worker of the stage)
 ///           takes no other item meanwhile; its state is `slot_times::await`.

@@ -68,7 +68,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         it.asked.number = this->number_of(it.place);
         it.asked.epoch = it.place.epoch;
     }
-    // An item waits for its place. A mark, or the end of the input, waits for the items before it.
+    // An item waits for its place. The end of an epoch, or of the input, waits for the items before it.
     bool is_ordered() const noexcept { return true; }
     auto wait_for_turn(iteration& it, slot& me) noexcept {
         if (it.item == nullptr) {

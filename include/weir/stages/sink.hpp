@@ -41,7 +41,7 @@ struct sink_stage : stage_base {
     static constexpr const char* kind = "sink";
     static constexpr bool ends_pipelines = true;
 
-    // `capacity`: 0: the default, which depends on the item type: set when the pipeline has a source.
+    // `capacity`: 0 stands for the default, which depends on the item type: see `make_pipeline`.
     sink_stage(std::size_t capacity, const std::source_location& where) {
         options.name = kind;
         options.where = where;
@@ -168,8 +168,8 @@ struct for_each_stage : stage_base {
 }  // namespace detail
 
 /// The end of a pipeline. The consumer takes from the queue behind the sink. This queue and the queue before
-/// the sink are one queue with the capacity of both, and room for one item that counts as held by the sink.
-/// The sink uses no thread and no time: in statistics it is a stage whose slot always waits.
+/// the sink are one queue. It has the capacity of both, and room for one item that counts as held by the
+/// sink. The sink uses no thread and no time: in statistics it is a stage whose slot always waits.
 ///
 /// \param capacity  of the queue behind the sink, in items: how far the pipeline may get ahead of a consumer.
 ///                  By default 32 for small values (trivially copyable, not a pointer, at most 64 bytes) in a

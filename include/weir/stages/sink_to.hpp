@@ -84,8 +84,8 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
     }
 
   private:
-    // If the run has failed, a channel between processes is abandoned: its consumers can't ask this run for
-    // the failure.
+    // If the run has failed, abandons a channel between processes, so that its consumers fail, too: they
+    // can't ask this run for the failure.
     void end_puts([[maybe_unused]] bool has_failed) noexcept {
         if constexpr (requires(To& to) { to.abandon(); }) {
             if (has_failed) return to_.abandon();

@@ -103,6 +103,7 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
     }
 
   private:
+    // See `stage_stats::awaits_others`.
     std::optional<bool> awaits_others() const override {
         if constexpr (!Items::waits) return std::nullopt;
         return requires { Items::is_shared; };

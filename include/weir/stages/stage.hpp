@@ -66,8 +66,8 @@ class kept_options : public stage_options {
 };
 
 // The base of every stage description, such as the result of `pipe(f)`. A description has a static function
-// `attach(self, run, in)`, or, for a source, `attach(self, run)`, which adds the stage to a run behind the
-// queue `in`, and returns the queue behind the stage. `attach` moves members of `self` if `self` is an
+// `attach(self, run, in)`; for a source, `attach(self, run)`. This function adds the stage to a run behind
+// the queue `in`, and returns the queue behind the stage. `attach` moves members of `self` if `self` is an
 // rvalue.
 struct stage_base {
     kept_options options;

@@ -77,7 +77,7 @@ class stage_kind : public running_stage<Policy> {
     void take(input& from, slot& /*me*/, auto& /*it*/) noexcept {
         if constexpr (has_input) from.prepare(*in_);
     }
-    // Called when an item, or a mark (the end of an epoch), was taken.
+    // Called when an item, or a mark (the end of an epoch, a pass over the data), was taken.
     void on_item(auto& /*it*/) noexcept {}
     // For a kind that gathers parts: whether all parts of the item have come.
     bool completes_item(auto& /*it*/, input& /*from*/) noexcept { return true; }
@@ -153,9 +153,10 @@ class stage_kind : public running_stage<Policy> {
     bool is_finished(const auto& /*it*/) const noexcept { return false; }
 
     // ---- kinds that hold items for a limited time
-    // `stops_timer`: at the end of an iteration, whether the timer has to be cancelled; `ends`: the stage
-    // ends. If true, the worker awaits `cancel_timer`, and then calls `timer_cancelled`. Before the next item
-    // is taken, `start_timer` starts a timer if one is needed; false: that failed.
+    // `stops_timer`: whether the timer has to be cancelled at the end of an iteration; `ends`: whether the
+    // stage ends. If `stops_timer` returns true, the worker awaits `cancel_timer`, and then calls
+    // `timer_cancelled`. Before the next item is taken, `start_timer` starts a timer if one is needed; false:
+    // that failed.
     bool stops_timer(auto& /*it*/, bool /*ends*/) noexcept { return false; }
     no_wait cancel_timer(auto& /*it*/) noexcept { return {}; }
     void timer_cancelled(auto& /*it*/) noexcept {}
@@ -172,8 +173,8 @@ class stage_kind : public running_stage<Policy> {
     void close_input(slot& /*me*/) noexcept { in_->cancel(); }
     no_wait wait_before_end(slot& /*me*/) noexcept { return {}; }
     void close_output(slot& me) noexcept { this->leave(me, *out_); }
-    // Called when any slot goes out of service. A kind whose slots may wait for something other than an item
-    // of the queue `in_` ends such a wait of a slot that is `recalled`.
+    // Called when any slot goes out of service. If slots of the kind may wait for something other than an
+    // item of `in_`, ends such waits of slots that are `recalled`.
     void recall_idle() noexcept {}
 
     // The number of an item, without the end-of-epoch marks before it.

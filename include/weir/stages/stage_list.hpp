@@ -42,7 +42,7 @@ struct the_list_of {
 ///     auto p = weir::source(images) | filters | weir::sink();
 ///
 /// A pipeline that is known at compile time needs no list. Cost: none for items; each stage is compiled for
-/// each policy that a run may have, with and without epochs.
+/// each policy that a run may have, with and without epochs (passes over the data).
 ///
 /// \tparam Policies  the policies: `stage_list<image, weir::policies<weir::unmeasured>>`.
 template <class T, class Policies = policies<measured, summed, unmeasured>>

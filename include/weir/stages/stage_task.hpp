@@ -165,7 +165,7 @@ class stage_task : public slot_machine {
   private:
     static constexpr bool is_measured = Kind::policy_type::statistics;
 
-    // Begins to record samples, if the run does. A worker of an `aggregate` is watched all the time, as a
+    // Begins to record samples, if the run has any. A worker of an `aggregate` is watched all the time, as a
     // batch is made of many tasks. For samples, other workers are watched only during a task of the sample.
     void begin_samples() noexcept {
         if constexpr (is_measured) {

@@ -1,4 +1,4 @@
-// weir stages, internal: stages of one slot with a stateful operation, as batching, shuffling or splitting
+// weir stages, internal: stages of one slot with a stateful operation, such as batching, shuffling or unpacking
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_TRANSFORM_HPP
 #define WEIR_STAGES_TRANSFORM_HPP
@@ -21,7 +21,8 @@
 namespace weir::detail {
 
 // A transform is a stage with one slot that calls an operation: an object made for each run. The operation
-// sees items only: `running_transform` handles ends of epochs, and checkpoints. Only `push` is required:
+// sees items only: `running_transform` handles ends of epochs (passes over the data), and checkpoints. Only
+// `push` is required:
 //     void push(In&& item, std::optional<Out>& result)  takes an item; may store one result
 //     void pop(std::optional<Out>& result)    stores the next result; called until it stores none
 //     bool done() const                       `pop` would store none: saves the call

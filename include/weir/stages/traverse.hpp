@@ -69,7 +69,8 @@ struct traverse_options {
 
 namespace detail {
 
-// The part of the state of an iteration (one item) that has the second argument of the function: the feeder.
+// A base of the state of an iteration (the work on one item). Stores the second argument of the function: the
+// feeder.
 template <class T>
 struct with_feeder {
     feeder<T>* second_argument;
@@ -184,8 +185,8 @@ auto traversal_of(Function&& function, const traverse_options& o) {
 ///                  `per_slot` works as for a `pipe`. For a function without results: `traverse_each`.
 /// \param options   see `traverse_options`.
 /// Order:  see `traverse_order`. Pending items are taken before the next item of the queue before the stage.
-///         An added item belongs to the epoch of the item whose call added it, and leaves before the end of
-///         that epoch.
+///         An added item belongs to the epoch (pass over the data) of the item whose call added it, and
+///         leaves before the end of that epoch.
 /// Ends:   when the stage before has ended, no item is pending, and no slot works on one.
 /// Resumes: as for a `pipe`.
 /// Errors: an exception from the function fails its item: see `stage_options::max_failures`. Items that the

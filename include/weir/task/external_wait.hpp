@@ -119,7 +119,7 @@ class async_completion {
     slot* measured_;
     std::coroutine_handle<> waiter_;
     std::int64_t ready_ = 0;
-    std::optional<external_wait> promised_;
+    std::optional<external_wait> promised_;  // exists until answer() is called
 };
 
 }  // namespace detail

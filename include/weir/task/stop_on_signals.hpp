@@ -53,7 +53,7 @@ class signal_request {
 class signal_watch {
   public:
     static void add(signal_request& to) {
-        signal_watch& me = *only;
+        signal_watch& me = *instance;
         const std::lock_guard guard(me.lock_);
         me.begun_ = me.begun_ || begin_signals<&signal_watch::tell>(signals_once);
         if (!me.begun_) {
@@ -77,7 +77,7 @@ class signal_watch {
     }
 
     static void remove(signal_request& request) noexcept {
-        signal_watch& me = *only;
+        signal_watch& me = *instance;
         const std::lock_guard guard(me.lock_);
         if (request.at_ == nullptr || request.serial_ <= me.forgotten_) return;
         unlink(request);
@@ -88,10 +88,10 @@ class signal_watch {
     // Called on the thread for signals. `number` 0: a request has named a signal for the first time. No lock
     // is held during `request_stop`.
     static void tell(int number) noexcept {
-        if (number == 0) return only->accept_all();
+        if (number == 0) return instance->accept_all();
         bool any = false;
-        const std::uint64_t last = only->last_serial();  // a callback of the stop may add a request
-        while (const std::optional<stop_source> next = only->take(number, last)) {
+        const std::uint64_t last = instance->last_serial();  // a callback of the stop may add a request
+        while (const std::optional<stop_source> next = instance->take(number, last)) {
             next->request_stop();
             any = true;
         }
@@ -159,7 +159,7 @@ class signal_watch {
         begun_ = false;
     }
 
-    static no_destroy<signal_watch> only;
+    static no_destroy<signal_watch> instance;
     static const bool forks_are_known;
 
     spin_lock lock_;
@@ -170,8 +170,8 @@ class signal_watch {
     bool begun_ = false;
 };
 
-inline constinit no_destroy<signal_watch> signal_watch::only;
-inline const bool signal_watch::forks_are_known = at_fork_in_child([] { only->forget_all(); });
+inline constinit no_destroy<signal_watch> signal_watch::instance;
+inline const bool signal_watch::forks_are_known = at_fork_in_child([] { instance->forget_all(); });
 
 }  // namespace detail
 
