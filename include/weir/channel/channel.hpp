@@ -264,7 +264,7 @@ class channel final : detail::any_channel<Policy>,
         const whole_lock held(*this);
         return this->capacity_;
     }
-    [[nodiscard]] const std::string& name() const noexcept { return base::name(); }  ///< as constructed
+    [[nodiscard]] const std::string& name() const noexcept { return base::name(); }  ///< set at construction
 
     /// Changes the capacity, also while the channel is in use. More room wakes as many puts as fit. With less
     /// room the items inside stay, and puts wait until fewer items than the capacity are inside.

@@ -282,9 +282,9 @@ class channel_awaiter : public not_awaited {
     [[no_unique_address]] stop_listener<Stop, stop_waiting, typename core::platform> stop_;
     bool is_prepared_ = false;  // `prepare` has cleared the three flags below
     bool suspended_;
-    bool reports_put_;                                             // `has_waited` ends the put in the trace
-    bool listens_to_run_;                                          // `on_run_stop_` has been constructed
-    const end_token* ends_;                                        // as in the suspended coroutine's env
+    bool reports_put_;       // `has_waited` ends the put in the trace
+    bool listens_to_run_;    // `on_run_stop_` has been constructed
+    const end_token* ends_;  // `ends` of the suspended coroutine's environment
     uninitialised_slot<stop_callback<stop_waiting>> on_run_stop_;  // ends the wait by `env.ends`
 };
 

@@ -200,9 +200,9 @@ class byte_budget {
 struct byte_gauge {
     std::size_t most = 0;  // 0: no limit
     std::size_t bytes = 0;
-    std::uint64_t all_bytes = 0;    // of the items that came into the queue since the start
-    std::uint64_t num_items = 0;    // in `all_bytes`; an item handed to a waiting get is not counted
-    byte_budget* budget = nullptr;  // of the run; null: none
+    std::uint64_t all_bytes = 0;  // the bytes of all items that have come into the queue
+    std::uint64_t num_items = 0;  // the number of these items; an item handed to a waiting get is not counted
+    byte_budget* budget = nullptr;  // the limit in bytes of the run; null: none
     std::uint64_t sources = 0;      // the sources whose items come through this queue: a bit mask
 
     bool counts() const noexcept {

@@ -99,7 +99,7 @@ class wait_queue final : public wait_site {
         waiter(ticket t, slot& me) noexcept : request(std::move(t)), owner(&me) {}
         ticket request;
         slot* owner;
-        std::uint64_t number = 0;  // of this wait, counted in this queue
+        std::uint64_t number = 0;  // the number of this wait, counted in this queue
         bool measured = false;
         bool linked = false;
         admission answer = admission::wait;

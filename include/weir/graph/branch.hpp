@@ -81,7 +81,7 @@ class branch_names {
         throw std::out_of_range("weir: an item was sent to a branch named '" + std::string(name) +
                                 "', and the branches are " + all);
     }
-    // Null: an empty name.
+    // A null `name` counts as an empty one.
     std::size_t index_of(const char* name) const {
         return index_of(name != nullptr ? std::string_view(name) : std::string_view());
     }

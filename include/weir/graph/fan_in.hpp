@@ -96,7 +96,7 @@ class merge_rule {
     struct input {
         bool has_ended_epoch() const noexcept { return has == state::mark || has == state::end; }
         state has = state::nothing;
-        bool has_no_turn = false;  // until the end of the epoch
+        bool has_no_turn = false;  // the input has no more turns in this epoch
         double weight = 1;
         double credit = 0;        // see next_by_weight()
         std::uint64_t share = 0;  // the weight as a whole number
@@ -130,7 +130,7 @@ class merge_rule {
     bool choice_due_ = false;  // the user's function has to be called, and no thread has claimed the call
     std::uint64_t epoch_;
     std::uint64_t seed_;
-    std::uint64_t draws_ = 0;  // in this epoch
+    std::uint64_t draws_ = 0;  // the number of draws in this epoch
     std::size_t turn_ = 0;     // the input that has the turn; if no input has: the number of inputs
     std::size_t next_ = 0;     // the input that is tried first for the next turn, in an order without weights
     bool busy_ = false;        // an input was admitted, and has not put its item or mark yet

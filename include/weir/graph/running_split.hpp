@@ -137,7 +137,7 @@ template <class Batch, class Records>
 struct divided_batch {
     std::vector<Batch> parts;
     typename Records::record record;
-    std::uint64_t number = 0;  // in the branches, the batch is the epoch with this number
+    std::uint64_t number = 0;  // the number of the batch: its epoch in the branches
     // The next result goes to branch `next_part / 2`: its part of the batch if `next_part` is even, the mark
     // behind this part if odd.
     std::size_t next_part = 0;

@@ -25,7 +25,7 @@ struct draw {
     /// of the draw that it repeats.
     std::uint64_t position = 0;
     std::uint64_t index = 0;  ///< the index of the sample
-    std::uint64_t epoch = 0;  ///< from 0
+    std::uint64_t epoch = 0;  ///< the number of the epoch, from 0
     bool padded = false;      ///< repeats another draw to fill up a round: see `tail::pad`
 
     constexpr draw() noexcept = default;
@@ -46,12 +46,12 @@ enum class draw_order : std::uint8_t {
 /// The parameters of a sequence of draws. Sequences with equal parameters have the same index at each
 /// position, on all ranks.
 struct draw_sequence {
-    draw_order order = draw_order::permuted;  ///< of the indices in an epoch
+    draw_order order = draw_order::permuted;  ///< the order of the indices in an epoch
     /// A checksum of the weights. Without weights: 0 if the number of indices is `size`, else a checksum of
     /// this number.
     std::uint32_t weights = 0;
     std::uint64_t size = 0;  ///< positions in an epoch
-    std::uint64_t seed = 0;  ///< of all random choices; 0 is a seed like any other; not used if `sequential`
+    std::uint64_t seed = 0;  ///< of all random choices (0 is a seed like any other); not used if `sequential`
 
     [[nodiscard]] friend constexpr bool operator==(const draw_sequence&, const draw_sequence&) = default;
 };
@@ -96,7 +96,8 @@ class checkpoint {
     /// Whether a run can resume from this checkpoint: it was merged, or its run has one rank.
     [[nodiscard]] bool complete() const noexcept { return shard_.world() == 1; }
 
-    [[nodiscard]] const draw_sequence& sequence() const noexcept { return sequence_; }  ///< of the draws
+    /// The parameters of the sequence of draws.
+    [[nodiscard]] const draw_sequence& sequence() const noexcept { return sequence_; }
     [[nodiscard]] weir::shard shard() const noexcept { return shard_; }  ///< the rank; 0 of 1 if complete
     [[nodiscard]] weir::tail tail() const noexcept { return tail_; }     ///< `tail::exact` if complete
 

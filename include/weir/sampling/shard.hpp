@@ -191,7 +191,8 @@ class shard_partition {
     // Position number j of those that are dealt to this rank in an epoch. Requires j < share(epoch).
     u64 at(u64 epoch, u64 j) const noexcept { return select(of(epoch), j * world_ + rank_); }
 
-    // The position of this rank's padded draw, if `lacks(epoch)`: the epoch repeats from its front.
+    // The position of this rank's padded draw, if `lacks(epoch)`: padding repeats the draws from the front of
+    // the epoch.
     u64 repeated(u64 epoch) const noexcept {
         return epoch * size_ + (rank_ - remaining(epoch) % world_) % size_;
     }

@@ -31,7 +31,7 @@ struct place_request {
         at_end  // after the end of the input: waits until no slot has an item
     };
     event cause = event::item;
-    std::uint64_t number = open_batch::no_item;  // of the item; of a mark: how many items are before it
+    std::uint64_t number = open_batch::no_item;  // the item's number; of a mark: how many items are before it
     std::uint64_t epoch = open_batch::no_item;
     open_batch* batch = nullptr;  // null: no place yet
     std::size_t place = 0;

@@ -105,7 +105,7 @@ class [[nodiscard("the block goes back at once")]] pooled_block {
     /// The first element, at the beginning of a page; null after the block was moved into a new array. (An
     /// assignment swaps the blocks of both arrays.)
     [[nodiscard]] T* data() const noexcept { return static_cast<T*>(static_cast<void*>(block_)); }
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }  ///< in elements
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }  ///< the number of elements
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }   ///< whether `size()` is 0
     [[nodiscard]] T* begin() const noexcept { return data(); }
     [[nodiscard]] T* end() const noexcept { return data() + size_; }

@@ -239,13 +239,13 @@ struct worker_context {
           is_always_watched(guarded || tracer.is_on()), is_watched(is_always_watched) {}
 
     Slot& slot;
-    coroutine_env& env;  // of the worker's coroutine
+    coroutine_env& env;  // the environment of the worker's coroutine
     item_tracer tracer;
     const bool needs_guard;        // hooks, a time limit, or a function that takes the `invocation`
     const bool is_always_watched;  // `needs_guard`, or a trace follows items
     bool is_watched;               // `is_always_watched`, or the next task is part of a sample
     Resources resources;
-    std::uint64_t number = 0;  // of the current or last item; marks are not counted; see `numbers_results`
+    std::uint64_t number = 0;  // the number of the current or last item, without marks; see `numbers_results`
     std::optional<invocation_guard> guard;  // calls the hooks of the current task
 };
 
@@ -272,7 +272,7 @@ struct iteration_of : State {
     task_end task;
     bool has_work;          // the result of `stage_kind::has_work` before the work
     bool input_ended;       // no item came, and none will
-    bool has_more_results;  // after the result that is being put
+    bool has_more_results;  // more results follow the one that is being put
     bool ends_stage;
 };
 

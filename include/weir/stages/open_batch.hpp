@@ -18,7 +18,7 @@ namespace weir::detail {
 // constructor.
 class open_batch {
   public:
-    static constexpr std::uint64_t no_item = UINT64_MAX;  // in place of an item's number: no item
+    static constexpr std::uint64_t no_item = UINT64_MAX;  // stands for a number if there is no item
 
     explicit open_batch(std::size_t places) : numbers_(places, no_item) { freed_.reserve(places); }
     open_batch(const open_batch&) = delete;

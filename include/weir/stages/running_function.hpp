@@ -51,7 +51,8 @@ class any_function {
   public:
     template <class Function>
     any_function(std::in_place_t, Function&& function) {
-        // Not std::make_unique: its pointer type costs a compiler some thirty functions for each `Function`.
+        // Not std::make_unique, whose pointer type makes a compiler instantiate some thirty functions for
+        // each `Function`.
         using made = callee_of<std::remove_cvref_t<Function>>;
         callee_.reset(new made(std::in_place, std::forward<Function>(function)));
     }

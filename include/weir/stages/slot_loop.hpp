@@ -161,7 +161,7 @@ class erased_call final : public any_awaiter {
     in_place<Awaitable> awaitable_;
     in_place<Observed> observed_;
     in_place<awaiter> awaiter_;
-    std::exception_ptr error_;  // of `await_suspend`
+    std::exception_ptr error_;  // the exception of `await_suspend`
 };
 
 // The worker of one slot: a state machine that returns to its coroutine whenever the worker has to wait.

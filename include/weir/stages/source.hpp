@@ -110,7 +110,7 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
     }
 
     Items items_;
-    std::uint64_t epoch_;  // of the next item
+    std::uint64_t epoch_;  // the epoch of the next item
 };
 
 template <class S>

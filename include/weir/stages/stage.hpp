@@ -62,7 +62,7 @@ class kept_options : public stage_options {
     std::string default_name(std::size_t place) const;
 
     std::string_view kind_;  // empty: the user, or a class, has given the name
-    std::size_t place_ = 1;  // in the pipeline, where the source has 0; before `set_place`, 1
+    std::size_t place_ = 1;  // the place in the pipeline (the source has 0); before `set_place`, 1
 };
 
 // The base of every stage description, such as the result of `pipe(f)`. A description has a static function
@@ -83,7 +83,7 @@ struct stage_base {
 // The options of stage kinds with one slot and without other options.
 struct queue_options {
     std::string name = {};     // see stage_options
-    std::size_t capacity = 2;  // of the queue behind the stage, in items; at least 1
+    std::size_t capacity = 2;  // the capacity of the queue behind the stage, in items; at least 1
     std::source_location where = detail::call_place::current();
 };
 

@@ -1,4 +1,4 @@
-// weir stages, internal: stages of one slot with a stateful operation, such as batching, shuffling or unpacking
+// weir stages, internal: stages of one slot with a stateful operation, such as batching and shuffling
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_TRANSFORM_HPP
 #define WEIR_STAGES_TRANSFORM_HPP
@@ -257,7 +257,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
 
     Op op_;
     const bool ends_part_;  // in a branch of a `split`: the last item ends the part of its batch with a mark
-    typename item_traits::provenance provenance_;  // of the items of the next result
+    typename item_traits::provenance provenance_;  // the provenance of the next result
     std::size_t place_ = 0;                        // index in the item of the element that leaves next
 };
 

@@ -28,7 +28,7 @@ class traversal_slot {
     // The rest is guarded by the lock of the traversal's wait queue.
     bool is_present = false;  // in service: has begun, and is within the concurrency of the stage
     bool has_mark = false;    // has taken an end-of-epoch mark; puts it when all other slots are idle
-    bool is_listed = false;   // in the rule's ring of slots
+    bool is_listed = false;   // the slot is in the rule's ring of slots
     traversal_slot* next = nullptr;
     traversal_slot* previous = nullptr;
 

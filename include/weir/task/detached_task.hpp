@@ -186,7 +186,7 @@ class inline_start {
 // have no threads of their own. A blocking call names only one executor, that of the awaited work.
 class also_driven {
   public:
-    // `all`, or null: none. Outlives the object.
+    // `all`: the list, which outlives the object; null: no executors.
     explicit also_driven(const std::vector<executor*>* all) noexcept : before_(std::exchange(here(), all)) {}
     also_driven(const also_driven&) = delete;
     also_driven& operator=(const also_driven&) = delete;

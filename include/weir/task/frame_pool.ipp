@@ -19,8 +19,8 @@ struct frame_slabs::slab {
     std::uint32_t used = 0;    // blocks in use
     std::uint32_t fresh;       // blocks at the end of the slab that were never in use
     void* first_fresh;         // where the first of these will be
-    slab* next = nullptr;      // in the list of slabs with free blocks
-    slab* previous = nullptr;  // in the same list
+    slab* next = nullptr;      // the next slab in the list of slabs with free blocks
+    slab* previous = nullptr;  // the previous slab in this list
     process_of_origin born{};
 
     bool is_full() const noexcept { return free == nullptr && fresh == 0; }

@@ -42,7 +42,7 @@ class signal_request {
     }
 
     std::vector<int> numbers_;
-    std::uint64_t serial_ = 0;
+    std::uint64_t serial_ = 0;  // the number of this request, from 1
     // Links in the list of the requests that wait for a signal. `at_`: the pointer that points to this
     // request; null: the request has not been added, or is served.
     signal_request* next_ = nullptr;
@@ -164,8 +164,8 @@ class signal_watch {
 
     spin_lock lock_;
     signal_request* first_ = nullptr;
-    std::uint64_t serial_ = 0;            // of the latest request
-    std::uint64_t forgotten_ = 0;         // in a forked child: of the latest request of the parent
+    std::uint64_t serial_ = 0;            // the number of the latest request
+    std::uint64_t forgotten_ = 0;         // in a forked child: the number of the parent's latest request
     bool is_accepted_[end_of_signals]{};  // the thread accepts the signal, or was told to
     bool begun_ = false;
 };

@@ -41,7 +41,7 @@ class basic_stop_node {
     friend basic_stop_state<Platform>;
 
     function* run_;
-    basic_stop_node* next_ = nullptr;  // under the state's lock, as `previous_` and `linked_`
+    basic_stop_node* next_ = nullptr;  // guarded by the state's lock, as `previous_` and `linked_`
     basic_stop_node* previous_ = nullptr;
     bool linked_ = false;
     bool* destroyed_ = nullptr;  // a flag on the stack of the requesting thread
@@ -60,8 +60,8 @@ class basic_stop_state {
     atomic<std::uint32_t> sources_{1};
     atomic<std::uint32_t> requested_{0};
     basic_spin_lock<Platform> lock_;
-    node* first_ = nullptr;                          // under lock_
-    decltype(Platform::this_thread()) requester_{};  // under lock_; set once, before requested_
+    node* first_ = nullptr;                          // guarded by lock_
+    decltype(Platform::this_thread()) requester_{};  // guarded by lock_; set once, before requested_
 
   public:
     basic_stop_state() noexcept = default;
@@ -175,7 +175,7 @@ class basic_stop_ref {
 
   public:
     basic_stop_ref() noexcept = default;
-    // Takes over one count.
+    // Takes over the count of one owner.
     explicit basic_stop_ref(state* owned) noexcept : state_(owned) {}
     basic_stop_ref(const basic_stop_ref& other) noexcept : state_(other.state_) {
         if (state_ != nullptr) state_->own();

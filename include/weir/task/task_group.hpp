@@ -268,7 +268,7 @@ class task_group final : detail::task_join {
     executor* awaiter_executor_ = nullptr;
     detail::parker* thread_ = nullptr;  // wakes the destructor
     detail::spin_lock lock_;            // guards `error_` and `errors_`
-    std::exception_ptr error_;          // of the first task that failed
+    std::exception_ptr error_;          // the exception of the first task that failed
     std::size_t errors_ = 0;
 };
 
