@@ -117,9 +117,8 @@ class any_channel : public channel_puts<Policy> {
         return n;
     }
 
-    // From now on, a thread that waits without a time limit may work in the place of a thread of the
-    // channel's executor, which pauses meanwhile: see `executor::lend_place`. Called before the channel is
-    // used.
+    // Lets threads that wait without a time limit work in the place of threads of the channel's executor,
+    // which pause meanwhile: see `executor::lend_place`. Called before the channel is used.
     void let_consumers_help() noexcept { core::consumers_help_ = true; }
 
     void close() noexcept;

@@ -42,7 +42,8 @@ namespace weir {
 ///           `forked_error` in a process that was forked after the start of the shared thread, or of the pool
 ///           whose clock the channel uses. A wait throws `stopped` in the function of a stage that is stopped
 ///           or out of time, and in an argument of `when_any` after another argument has ended: the item of a
-///           put then stays with the caller. An operation that was completed before returns its result.
+///           put then stays with the caller. An operation that was completed before the stop returns its
+///           result.
 /// Lifetime: outlives its operations. The destructor destroys the items inside. If channels are items of
 ///           channels, more than 100 levels deep, inner items are destroyed at the end of the outermost
 ///           destructor.

@@ -187,8 +187,9 @@ class channel_puts : public channel_items<Policy> {
     outcome offer_for(slot* owner, void* item, slot* measured, wakes& woken) noexcept;
     // Ends the waits of early puts that have their turn and room, or whose items may be stored now.
     void admit_early(slot* measured, wakes& woken) noexcept;
-    // Whether the item of the early put `w` may be stored in its place now: the place is within the window of
-    // `put_order` and free, no put waits in `putters_`, the item fits the limit in bytes, and is not traced.
+    // Whether the item of the early put `w` may be stored in its place now. The place has to be free and
+    // within the window of `put_order`, and `putters_` empty. The item has to fit the limit in bytes, and not
+    // to be traced.
     bool may_fill(const waiter& w) const noexcept;
     void fill(waiter& w) noexcept;
     void pass_turn(bool has_item, slot* measured, wakes& woken) noexcept {

@@ -200,7 +200,7 @@ template <class Range>
 /// Cost:     for each channel that is tried, that of a put or get that doesn't wait. To wait: twice the locks
 ///           of each channel, and a timer if there is an `after`. Allocations for ranges only. Channels are
 ///           looked at one after the other: a select that doesn't wait may miss an item that moves meanwhile
-///           from a channel that it has not looked at to one that it has.
+///           from a channel that the select has not looked at to one that it has looked at already.
 /// Source:   `select` of Go, and selectgo of its runtime; the locks as in crossbeam-channel.
 template <detail::select_case... Cases>
 [[nodiscard("co_await this, or nothing is chosen")]] auto select(Cases... cases) {

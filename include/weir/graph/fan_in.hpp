@@ -68,8 +68,8 @@ class merge_rule {
         skip_ended_inputs();
     }
 
-    // Whether an input may put its item or mark now, has to wait, or is refused: see ends_when_refused().
-    // `judge` changes nothing; `ask` also records a positive answer.
+    // Whether an input may put its item or mark now, has to wait, or is refused: see
+    // `running_fan_in::ends_when_refused`. `judge` changes nothing; `ask` also records a positive answer.
     admission ask(const merge_ticket& t) noexcept;
     admission judge(const merge_ticket& t) const noexcept;
 

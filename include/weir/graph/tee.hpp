@@ -189,8 +189,8 @@ struct tee_stage : stage_base {
 
 }  // namespace detail
 
-/// Puts a copy of each item into a second part of the pipeline, the side (a log, a preview), and the item
-/// into the next queue. The results of the part are dropped.
+/// Puts each item into the next queue, and a copy of it into a second part of the pipeline, the side (a log,
+/// a preview). The results of the side are dropped.
 ///
 ///     weir::source(frames) | weir::tee(weir::pipe(preview)) | weir::pipe(encode) | weir::sink()
 ///

@@ -158,7 +158,7 @@ struct cache_stage : stage_base {
 ///         before the cache ends the stream: no epoch is repeated. The record lacks items whose failure was
 ///         tolerated. An exception from a copy stops the run.
 /// Ends:   after the last epoch, and after a first epoch without items.
-/// Cost:   the memory of all items of an epoch; one copy an item and epoch, none in the last one.
+/// Cost:   the memory of all items of an epoch; one copy of each item in each epoch, none in the last epoch.
 /// A run with a cache has no checkpoint, unless the cache is on the side of a `tee`. If a resumed source
 /// begins within an epoch, the record has only the remaining items of this epoch.
 [[nodiscard]] inline auto cache(std::uint64_t epochs = INT64_MAX, cache_options options = {}) {

@@ -15,8 +15,8 @@
 namespace weir::detail {
 
 // Counts of the items of a traversal, in the deques of all slots. Both counts change under the lock of a
-// deque. So a slot that reads a `pending` above 0, and takes the locks of all deques, finds an item, unless
-// another slot has taken that item. The counts order no data, except `pending` together with the number of
+// deque. So a slot that reads a `pending` above 0 finds an item if it takes the locks of all deques, unless
+// another slot has taken the item. The counts order no data, except `pending` together with the number of
 // idle slots: see `traversal::add`.
 struct item_counts {
     explicit item_counts(std::size_t most_pending) noexcept : limit(most_pending) {}

@@ -95,8 +95,8 @@ class pipeline {
     /// \param options   see `run_options`.
     /// Errors:   `std::invalid_argument` that names the stage and the wrong option, before anything has
     ///           started. `forked_error` on a pool that was made before the process forked.
-    /// Lifetime: the run has copies of the stages' functions (of an rvalue: the functions themselves),
-    ///           so the pipeline may go. The executors outlive the run.
+    /// Lifetime: the run has copies of the stages' functions (from an rvalue pipeline: the functions
+    ///           themselves), so the pipeline may be destroyed. The executors outlive the run.
     template <class Policy = measured>
     [[nodiscard("destroying the run stops it: keep it, and take its items")]]
     auto start(executor& ex, run_options options = {}) const& {

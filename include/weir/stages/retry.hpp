@@ -156,8 +156,8 @@ class retrying {
 
 }  // namespace detail
 
-/// Makes a function for a `pipe` (or a `filter`, a `for_each`, or a `flat_map` of containers) that calls
-/// `function` again, after a wait, if `function` has thrown:
+/// Makes a function that calls `function` again, after a wait, if `function` has thrown. For a `pipe`, a
+/// `filter`, a `for_each`, or a `flat_map` of containers:
 ///
 ///     weir::pipe(weir::retry(download, {.attempts = 5, .delay = 100ms}), {.concurrency = 16})
 ///

@@ -170,8 +170,8 @@ class traversal_rule {
     }
 
     // Takes the oldest item of another slot for slot `me`. Returns false if all deques are empty. Begins with
-    // a slot that often has an item: the slot from which an item was taken last, the slot that took the last
-    // item of that deque, or the slot of the latest `wake_one`.
+    // a slot that often has an item: the slot from which an item was taken last; if its deque is empty, the
+    // slot that took that item; or the slot of the latest `wake_one`.
     bool take_from_others(traversal_slot& me, void* into, item_counts& all, std::uint64_t& number) noexcept {
         traversal_slot* const begin = any_;
         if (begin == nullptr) return false;

@@ -16,9 +16,9 @@
 namespace weir {
 
 /// While an object of this class exists, no `watchdog` reports a deadlock when everything waits. The object
-/// stands for an event outside of the library, as from a socket, a GPU stream, or a thread that will use a
-/// channel later. Construct it before the code that completes the wait (the driver) learns of the wait;
-/// destroy it after that code has posted the coroutine:
+/// stands for an event outside of the library: of a socket, a GPU stream, or a thread that will use a channel
+/// later. Construct it before the code that completes the wait (the driver) learns of the wait; destroy it
+/// after that code has posted the coroutine:
 ///
 ///     auto promised = std::make_shared<weir::external_wait>();
 ///     driver.on_completion([promised, &ex, h] { ex.post(h); });

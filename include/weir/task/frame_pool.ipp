@@ -130,8 +130,8 @@ WEIR_INLINE auto frame_slabs::cut(std::size_t stride, std::uint32_t most) noexce
 }
 
 // Puts the block back into its slab. If none of the slab's blocks is in use now, removes the slab from the
-// list of open slabs, and returns the slab, to be freed. Else returns null. If the slab was made before the
-// process forked: no effect, and null.
+// list of open slabs, and returns it, to be freed. Else returns null. If the slab was made before the process
+// forked: no effect, and null.
 WEIR_INLINE auto frame_slabs::put_back(block& b) noexcept -> slab* {
     auto* const s = static_cast<slab*>(origin(&b));
     if (!s->born.is_here()) return nullptr;

@@ -53,10 +53,10 @@ constexpr bool demand_awaitable() {
 ///           `forked_error` on a pool that was made before the process forked.
 /// Threads:  from any thread. In a coroutine of `ex` the awaitable begins at once, on this thread; on virtual
 ///           time and in a simulation it is posted. If the call has to wait on a thread of a pool, another
-///           thread replaces this thread until the call returns: nothing else runs on top of the caller, and
+///           thread replaces this thread until the call returns: nothing else runs on the caller's stack, and
 ///           the pool has all its threads. The same holds in a coroutine of a `run_loop`, of `virtual_time`
 ///           and of a simulation: those then use several threads, one at a time. In a coroutine of Asio, or
-///           of an executor of your own that is run by `drive`, other coroutines run on top of the caller:
+///           of an executor of your own that is run by `drive`, other coroutines run on the caller's stack:
 ///           `co_await` there.
 /// Lifetime: temporary arguments of a coroutine live until `sync_wait` returns.
 /// Cost:     the result of a task is moved as often as by `co_await`. For any other awaitable one move more,

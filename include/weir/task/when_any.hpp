@@ -239,10 +239,10 @@ class when_any_vector {
 ///           A coroutine of another library resumes on the executor that its promise names, or on a thread
 ///           of this library: see `channel`.
 /// Order:    the arguments are posted in their order. Each is started, also if one has ended by then.
-/// Stops:    the others as the functions of a stopped stage: sleeps, waits for channels, Asio's operations,
-///           and receives and probes of MPI end at once by throwing `stopped`, which unwinds the coroutine.
-///           Senders are requested to stop. Other waits are not cut short. A stop of the stage in which
-///           `when_any` is awaited, its time limit, or an outer `when_any` stops all arguments.
+/// Stops:    the others are stopped as functions of a stopped stage are: sleeps, waits for channels, Asio's
+///           operations, and receives and probes of MPI end at once by throwing `stopped`, which unwinds the
+///           coroutine. Senders are requested to stop. Other waits are not cut short. A stop of the stage in
+///           which `when_any` is awaited, its time limit, or an outer `when_any` stops all arguments.
 /// Errors:   the exception of the first to end, when all have ended; the results of the others are dropped
 ///           then. Exceptions of the others are always dropped. `std::logic_error`: by the call, for a task
 ///           that was awaited before or is empty; by a second await.
