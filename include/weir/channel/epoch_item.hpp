@@ -138,18 +138,18 @@ class epoch_item {
   public:
     using value_type = T;
 
-    epoch_item(T&& value, provenance&& about) noexcept
-        : value_(std::move(value)), provenance_(std::move(about)) {}
+    epoch_item(T&& value, provenance&& given) noexcept
+        : value_(std::move(value)), provenance_(std::move(given)) {}
     static epoch_item end_of_epoch(std::uint64_t epoch) noexcept { return epoch_item(provenance(epoch)); }
 
     bool is_mark() const noexcept { return !value_.has_value(); }
     T& value() noexcept { return *value_; }
     const T& value() const noexcept { return *value_; }
-    provenance& about() noexcept { return provenance_; }
+    provenance& item_provenance() noexcept { return provenance_; }
     std::uint64_t epoch() const noexcept { return provenance_.epoch(); }
 
   private:
-    explicit epoch_item(provenance&& about) noexcept : provenance_(std::move(about)) {}
+    explicit epoch_item(provenance&& given) noexcept : provenance_(std::move(given)) {}
 
     std::optional<T> value_;
     provenance provenance_;
@@ -196,10 +196,12 @@ struct epoch_item_traits<epoch_item<T>> {
 
     static bool is_mark(const epoch_item<T>& c) noexcept { return c.is_mark(); }
     static T& value_of(epoch_item<T>& c) noexcept { return c.value(); }
-    static detail::provenance provenance_of(epoch_item<T>& c) noexcept { return std::move(c.about()); }
+    static detail::provenance provenance_of(epoch_item<T>& c) noexcept {
+        return std::move(c.item_provenance());
+    }
     template <class U>
-    static epoch_item<U> carry(U& value, detail::provenance&& about) noexcept {
-        return epoch_item<U>(std::move(value), std::move(about));
+    static epoch_item<U> carry(U& value, detail::provenance&& given) noexcept {
+        return epoch_item<U>(std::move(value), std::move(given));
     }
 };
 

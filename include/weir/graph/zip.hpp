@@ -126,10 +126,10 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
                 (pass_over(std::get<Index>(row_)), ...);
                 return;
             } else {
-                provenance about;
-                (about.add(std::move(std::get<Index>(row_)->about())), ...);
+                provenance row_provenance;
+                (row_provenance.add(std::move(std::get<Index>(row_)->item_provenance())), ...);
                 typename zipped<C...>::row values(std::move(std::get<Index>(row_)->value())...);
-                result.emplace(std::move(values), std::move(about));
+                result.emplace(std::move(values), std::move(row_provenance));
             }
         } else {
             result.emplace(std::move(*std::get<Index>(row_))...);

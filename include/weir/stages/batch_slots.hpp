@@ -92,7 +92,7 @@ class batch_in_block final : public open_batch {
     }
 
     std::span<T> place(std::size_t i) const noexcept { return {first_ + i * elements_, elements_}; }
-    Provenance& about(std::size_t i) noexcept { return provenances_[i]; }
+    Provenance& provenance_of(std::size_t i) noexcept { return provenances_[i]; }
     // Moves the items of this batch and of the batches behind it (`next`) together: at most the last batch
     // with items is not full. Drops items with numbers above `last`.
     void close_gaps(std::uint64_t last) {
@@ -122,7 +122,7 @@ class batch_in_block final : public open_batch {
     // Moves item `i` of the batch `from` to place `to` of this batch.
     void take_from(batch_in_block& from, std::size_t i, std::size_t to) {
         for (std::size_t k = 0; k < elements_; ++k) place(to)[k] = std::move(from.place(i)[k]);
-        about(to) = std::move(from.about(i));
+        provenance_of(to) = std::move(from.provenance_of(i));
     }
     // Keeps only the first `count` items.
     void keep(std::size_t count) {

@@ -245,7 +245,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
             places_.update([](place_rule& rule) { rule.end_work(); }, context.slot);
     }
     void fill(iteration& it) noexcept {
-        static_cast<batch*>(it.asked.batch)->about(it.asked.place) = std::move(it.item_provenance);
+        static_cast<batch*>(it.asked.batch)->provenance_of(it.asked.place) = std::move(it.item_provenance);
         places_.update([&](place_rule& rule) { rule.fill(it.asked); }, it.context->slot);
     }
     void leave_out(iteration& it) noexcept {
@@ -261,9 +261,9 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
             // A checkpoint counts a dropped batch as consumed, unless the end of the run may have cut the
             // epoch: a later run then repeats these items.
             if (!is_dropped) {
-                all.add(std::move(made.about(i)));
+                all.add(std::move(made.provenance_of(i)));
             } else if (!it.input_ended && !this->may_end_early()) {
-                made.about(i).acknowledge();
+                made.provenance_of(i).acknowledge();
             }
         }
         if (is_dropped || count == 0) return;

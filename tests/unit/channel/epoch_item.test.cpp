@@ -150,14 +150,14 @@ TEST_CASE("an epoch item is a value with its provenance, or a mark") {
     epoch_item<std::string> moved(std::move(item));
     CHECK(moved.value().size() == 41);
     auto about = epoch_item_traits<epoch_item<std::string>>::provenance_of(moved);
-    moved.about().acknowledge();
+    moved.item_provenance().acknowledge();
     CHECK(told.heard.empty());
     int length = 41;
     auto other = epoch_item_traits<epoch_item<std::string>>::carry(length, std::move(about));
     static_assert(std::is_same_v<decltype(other), epoch_item<int>>);
     CHECK(other.value() == 41);
     CHECK(other.epoch() == 3);
-    other.about().acknowledge();
+    other.item_provenance().acknowledge();
     CHECK(told.heard == positions{9});
     const auto mark = epoch_item<int>::end_of_epoch(5);
     CHECK(mark.is_mark());

@@ -60,7 +60,7 @@ TEST_CASE("the ledger of a split keeps its batches in their order, with what was
         split_records<provenance>::record entry;
         entry.places = {{n}, {}};
         ledger.add(std::move(entry), batch);
-        batch.about().acknowledge();
+        batch.item_provenance().acknowledge();
         CHECK(listener.positions.empty());  // the ledger has its note
     }
     auto mark = epoch_item<ints>::end_of_epoch(9);
@@ -72,8 +72,8 @@ TEST_CASE("the ledger of a split keeps its batches in their order, with what was
         auto entry = ledger.take();
         CHECK(entry.places == std::vector<std::vector<std::size_t>>{{n}, {}});
         CHECK_FALSE(entry.end_of_epoch);
-        CHECK(entry.about.epoch() == 9);
-        entry.about.acknowledge();
+        CHECK(entry.batch_provenance.epoch() == 9);
+        entry.batch_provenance.acknowledge();
         CHECK(listener.positions.size() == n);
         CHECK(listener.positions.back() == n);
     }
