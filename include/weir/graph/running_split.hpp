@@ -37,7 +37,7 @@ template <class Provenance>
 class split_records {
   public:
     struct record {
-        Provenance batch_provenance;                   // the draws (samples) that the batch was made from
+        Provenance provenance;                         // the draws (samples) that the batch was made from
         std::vector<std::vector<std::size_t>> places;  // by branch: the indices of its elements in the batch
         std::optional<std::uint64_t> end_of_epoch;     // the epoch, for a mark instead of a batch
     };
@@ -48,7 +48,7 @@ class split_records {
         const std::lock_guard guard(lock_);
         records_.push_back(std::move(r));
         if (!epoch_item_traits<C>::is_mark(item))
-            records_.back().batch_provenance = epoch_item_traits<C>::provenance_of(item);
+            records_.back().provenance = epoch_item_traits<C>::provenance_of(item);
     }
     record take() {
         const std::lock_guard guard(lock_);

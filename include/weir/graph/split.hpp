@@ -113,7 +113,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         it.place.mark = it.record.end_of_epoch.has_value();
         if constexpr (is_epoch_item<D>) {
             open_part_.reset();
-            if (is_in_split_ && !it.place.mark) open_part_ = it.record.batch_provenance.epoch();
+            if (is_in_split_ && !it.place.mark) open_part_ = it.record.provenance.epoch();
         }
         auto parts = std::exchange(parts_, {});
         if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
@@ -123,14 +123,12 @@ class running_split_join : public stage_kind<Part, D, Policy> {
     // request, because a branch may have dropped elements for this reason.
     D* next_result(iteration& it) noexcept {
         if (this->run_.may_give_up()) it.whole.reset();
-        if (!it.whole) this->acknowledge_drop(std::move(it.record.batch_provenance));
+        if (!it.whole) this->acknowledge_drop(std::move(it.record.provenance));
         return detail::pointer_to(it.whole);
     }
     bool is_finished(const iteration& it) const noexcept { return is_epoch_item<D> && it.input_ended; }
     bool tolerates_failure(const iteration&) const noexcept { return true; }
-    void acknowledge(iteration& it) noexcept {
-        this->acknowledge_drop(std::move(it.record.batch_provenance));
-    }
+    void acknowledge(iteration& it) noexcept { this->acknowledge_drop(std::move(it.record.provenance)); }
     void close_input(slot&) noexcept {
         for (queue* const each : ins_) each->cancel();
     }
@@ -156,8 +154,8 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         } else {
             any = restore(it.record, parts, batch);
         }
-        it.record.batch_provenance.clear_elementwise();
-        if (any) it.whole.emplace(epoch_item_traits<D>::carry(batch, std::move(it.record.batch_provenance)));
+        it.record.provenance.clear_elementwise();
+        if (any) it.whole.emplace(epoch_item_traits<D>::carry(batch, std::move(it.record.provenance)));
     }
 
     // Puts each result at the place of its element. Returns whether there is a result.
@@ -227,10 +225,10 @@ struct split_stage : stage_of_branches<Function, Branches...> {
         run.refuse_unless(self.options.concurrency == 1, self.options,
                           "splits: it divides one batch after the other, its concurrency is 1");
         using part = epoch_item<carried_value_t<C>>;
-        using batch_provenance = typename epoch_item_traits<C>::provenance;
+        using provenance_type = typename epoch_item_traits<C>::provenance;
         const stage_options join = self.options_of_join();
         const split_order order = self.order;
-        auto batches = std::make_shared<split_records<batch_provenance>>();
+        auto batches = std::make_shared<split_records<provenance_type>>();
         const bool outside = std::exchange(run.is_in_split(), true);
         auto ends =
             split_stage::template attach_branches<stage_of<running_split<Function, C, Policy>>, part,
@@ -238,7 +236,7 @@ struct split_stage : stage_of_branches<Function, Branches...> {
         run.is_in_split() = outside;
         auto& out = run.template add_queue<output<C>>(join);
         std::vector<queue_id> inputs(ends.begin(), ends.end());
-        run.template add<stage_of<running_split_join<part_of<C>, output<C>, batch_provenance, Policy>>>(
+        run.template add<stage_of<running_split_join<part_of<C>, output<C>, provenance_type, Policy>>>(
             std::move(inputs), {&out}, join, order, std::move(ends), out, std::move(batches));
         return out;
     }

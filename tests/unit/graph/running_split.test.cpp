@@ -72,8 +72,8 @@ TEST_CASE("the ledger of a split keeps its batches in their order, with what was
         auto entry = ledger.take();
         CHECK(entry.places == std::vector<std::vector<std::size_t>>{{n}, {}});
         CHECK_FALSE(entry.end_of_epoch);
-        CHECK(entry.batch_provenance.epoch() == 9);
-        entry.batch_provenance.acknowledge();
+        CHECK(entry.provenance.epoch() == 9);
+        entry.provenance.acknowledge();
         CHECK(listener.positions.size() == n);
         CHECK(listener.positions.back() == n);
     }
