@@ -347,7 +347,7 @@ def signature(d):
 
 
 def take_bodies(text, bodies):
-    """Gives the functions that a header declares the bodies that its .ipp file has."""
+    """Gives the functions that a header declares the bodies that its .ipp files have."""
     defined = {signature(d): d.body for top in declarations.declarations_in(bodies, with_definitions=True)
                for d in top.each() if d.kind in ("function", "definition")}
     for top in parsed(text):
@@ -361,8 +361,8 @@ def problems_in(root):
     texts = {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8")
              for p in sorted(folder.rglob("*.hpp"))}
     for name, text in texts.items():
-        if (bodies := folder / f"{name[:-4]}.ipp").exists():
-            take_bodies(text, bodies.read_text(encoding="utf-8"))
+        for bodies in re.findall(r"^#include <weir/(\S+\.ipp)>$", text, re.MULTILINE):
+            take_bodies(text, (folder / bodies).read_text(encoding="utf-8"))
     kinds = kinds_of(texts.values())
     found = [f"include/weir/{name}:{line}: {what}"
              for name, text in texts.items()

@@ -132,9 +132,9 @@ def problems_in(root):
         return path.read_text(encoding="utf-8") if path.is_file() else None
 
     def read_header(name):
-        """With the bodies of its functions in the .ipp file, if it has one."""
+        """With the bodies of its functions in .ipp files."""
         text = read(f"include/weir/{name}")
-        return text and text + (read(f"include/weir/{name[:-4]}.ipp") or "")
+        return text and "".join([text, *(read(f"include/{bodies}") or "" for bodies in re.findall(r"<(weir/\S+\.ipp)>", text))])
 
     for path in files_of(root):
         name = path.relative_to(root).as_posix()

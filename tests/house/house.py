@@ -223,14 +223,15 @@ def closures(root):
 
 
 def others_included(root, included):
-    """{header: which headers of others it includes, in the end; without those of its own .ipp file}."""
+    """{header: which headers of others it includes, in the end; without those of its own .ipp files}."""
     def of(path):
         return set(re.findall(r"^#include <(?!weir/)([^>]+)>", path.read_text(encoding="utf-8"), re.MULTILINE)
                    if path.exists() else ())
 
     folder = root / "include" / "weir"
     own = {name: of(folder / name) for name in header_names(root)}
-    whole = {name: own[name] | of((folder / name).with_suffix(".ipp")) for name in own}
+    whole = {name: own[name].union(*(of(folder / bodies) for bodies in re.findall(
+        r"^#include <weir/(\S+\.ipp)>", (folder / name).read_text(encoding="utf-8"), re.MULTILINE))) for name in own}
     return {name: own[name].union(*(whole[i] for i in all if i in whole)) for name, all in included.items()}
 
 

@@ -11,9 +11,9 @@ The rules:
   room includes headers of the rooms in BESIDE.
 - The face of a room, weir/ROOM.hpp, includes exactly the headers of the room that users may include. weir.hpp includes all faces
   of ROOMS. Headers in BY_NAME are exceptions: users include them by name, so that nobody else pays for them.
-- Bodies of functions may be in an .ipp file beside the header, which the header includes at its end. If no function in it is
-  a template, the header includes it only without WEIR_SEPARATE_COMPILATION, and src.hpp includes it. No other file does. The
-  rules for headers hold for it, too.
+- Bodies of functions may be in .ipp files beside the header, which the header includes at its end. Each includes its header first. If no
+  function in them is a template, the header includes them only without WEIR_SEPARATE_COMPILATION, and src.hpp includes them. No other
+  file does. The rules for headers hold for them, too.
 - A header guards itself, with `#pragma once` or a guard named after its path.
 - `#if` and similar directives are only in platform/config.hpp, platform.hpp and system*.hpp, in cuda/runtime.hpp for the versions of CUDA,
   and in report/format.hpp for std::format. `#define` is only in config.hpp and version.hpp.
@@ -103,7 +103,10 @@ class Header:
             if match := re.match(r"\s*#\s*(\w+)\s*(.*?)\s*$", line):
                 self.directives.append((number, match[1], match[2]))
         self.room = name.rpartition("/")[0]
-        self.of = f"{name[:-4]}.hpp" if name.endswith(".ipp") else None  # the header whose bodies this file has
+        self.of = None  # the header whose bodies this file has
+        if name.endswith(".ipp"):
+            first = re.search(r"#include <weir/(\S+\.hpp)>", text)
+            self.of = first[1] if first and first[1].rpartition("/")[0] == self.room else f"{name[:-4]}.hpp"
         first = re.match(r"// weir(?: (\w+)(, internal)?)?: \S", text)
         self.first_line_fits = first is not None and (first[1] or "") == self.room
         self.internal = first is not None and first[2] is not None
@@ -122,12 +125,16 @@ class Header:
         return None
 
     def bodies(self):
-        """The directives that include the .ipp file, at the end; None if there are none."""
-        include = ("include", f"<weir/{self.name[:-4]}.ipp>")
-        for last in (self.directives[-4:-1], self.directives[-2:-1]):
-            if [d[1:] for d in last] in ([("if", OF_BODIES), include, ("endif", "")], [include]):
-                return last
-        return None
+        """The directives that include .ipp files, at the end, with the condition around them."""
+        until = len(self.directives) - 1
+        conditional = self.directives[until - 1:until] and self.directives[until - 1][1] == "endif"
+        last = until - 1 if conditional else until
+        first = last
+        while first > 0 and self.directives[first - 1][1] == "include" and self.directives[first - 1][2].endswith(".ipp>"):
+            first -= 1
+        if conditional and self.directives[first - 1][1:] == ("if", OF_BODIES):
+            return self.directives[first - 1:until]
+        return [] if conditional else self.directives[first:until]
 
     def includes(self):
         """(line number, what stands between the brackets or quotes, quoted?) of each include."""
@@ -196,7 +203,7 @@ def check_text(header):
     if body is None:
         yield 2, f"neither `#pragma once` nor a guard named {header.guard()}"
         body = header.directives
-    for number, keyword, _ in [d for d in body if d not in (header.bodies() or [])]:
+    for number, keyword, _ in [d for d in body if d not in header.bodies()]:
         if keyword in CONDITIONS and header.name not in (CONFIG, *SYSTEM_CALLS, OF_CUDA, OF_FORMAT, OF_ASIO, *OF_STANDARD):
             yield number, f"`#{keyword}` belongs into {CONFIG} or {SYSTEM_CALLS[0]}"
         if keyword in DEFINITIONS and header.name not in (CONFIG, VERSION, *PAST_QT):
@@ -236,15 +243,16 @@ def check_faces(headers):
 
 
 def check_bodies(headers):
-    """Each .ipp file is included by its header, at its end, without WEIR_SEPARATE_COMPILATION, and by src.hpp with it."""
+    """Each .ipp file is included by its header, at the end, without WEIR_SEPARATE_COMPILATION, and by src.hpp with it."""
     for name, header in headers.items():
         if header.of is None:
             continue
         if [inner for _, inner, _ in header.includes()][:1] != [f"weir/{header.of}"]:
             yield name, 1, f"does not include <weir/{header.of}> first"
-        if header.of not in headers or headers[header.of].bodies() is None:
+        bodies = headers[header.of].bodies() if header.of in headers else []
+        if ("include", f"<weir/{name}>") not in [d[1:] for d in bodies]:
             yield name, 1, f"{header.of} does not end with its include, alone or between #if {OF_BODIES} and #endif"
-        conditional = header.of in headers and len(headers[header.of].bodies() or []) == 3
+        conditional = bodies[-1:] and bodies[-1][1] == "endif"
         if conditional and SRC in headers and f"weir/{name}" not in [inner for _, inner, _ in headers[SRC].includes()]:
             yield SRC, 1, f"does not include <weir/{name}>"
 
@@ -283,6 +291,11 @@ GOOD = {
     VERSION: ["", "#pragma once", "#define WEIR_VERSION_MAJOR 0"],
     CONFIG: [" platform, internal", "#pragma once", "#if defined(__linux__)", "#define WEIR_X 1", "#endif"],
     "platform/ring.hpp": [" platform, internal", "#pragma once", "#include <weir/platform/config.hpp>"],
+    "platform/pair.hpp": [" platform, internal", "#ifndef WEIR_PLATFORM_PAIR_HPP", "#define WEIR_PLATFORM_PAIR_HPP",
+                          "#if !defined(WEIR_SEPARATE_COMPILATION)", "#include <weir/platform/left.ipp>",
+                          "#include <weir/platform/right.ipp>", "#endif", "#endif"],
+    "platform/left.ipp": [" platform, internal", "#pragma once", "#include <weir/platform/pair.hpp>"],
+    "platform/right.ipp": [" platform, internal", "#pragma once", "#include <weir/platform/pair.hpp>"],
     "measure/clock.hpp": [" measure", "#ifndef WEIR_MEASURE_CLOCK_HPP", "#define WEIR_MEASURE_CLOCK_HPP",
                           "#include <chrono>", "/*", "#if 0", "*/", 'auto x = R"(', "#define Y", ')";', "#endif"],
     "measure.hpp": ["", "#pragma once", "#include <weir/measure/clock.hpp>"],

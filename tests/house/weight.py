@@ -6,7 +6,7 @@
 
 - weir.hpp, stages/pipeline.hpp and task/task.hpp include no more lines of this library (without comments) than the budget
   below, and no standard header that takes long to compile.
-- Half of the headers in include/weir have at most 220 lines (a reader prefers one header about an idea to six of 40 lines), and none
+- Half of the headers in include/weir have at most 250 lines (a reader prefers one header about an idea to six of 40 lines), and none
   has more than 300.
 
 bench/compile_time measures the time. If a budget must grow, change it here, and give the reason in the commit. A header
@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MEDIAN_LINES, MOST_LINES = 220, 300
+MEDIAN_LINES, MOST_LINES = 250, 300
 
 # Each is 0.05 s of g++ 12 or more that nothing else here needs; see measure/clock.hpp for what stands in for
 # <chrono>, sampling/weighted_sampler.hpp for <cmath>, stages/source.hpp for <ranges>, platform/numbers.hpp for <algorithm>.
@@ -128,7 +128,7 @@ def self_test():
         "no output": says("put out nothing", output("", set(), 1)),
         "good sizes": not list(problems_of_sizes({"a": 120, "b": 300, "c": 1})),
         "a long header": says("Split it", problems_of_sizes({"a": 301, "b": 1, "c": 1})),
-        "a high median": says("median header has 221 ", problems_of_sizes({"a": 220, "b": 222})),
+        "a high median": says("median header has 251 ", problems_of_sizes({"a": 250, "b": 252})),
     }
     return [f"self-test: {name}" for name, holds in expected.items() if not holds]
 
