@@ -10,8 +10,8 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/report/csv.hpp>
+#include <weir/report/html.hpp>
 #include <weir/report/metrics.hpp>
-#include <weir/report/run_recorder.hpp>
 #include <weir/report/trace.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>

@@ -12,7 +12,6 @@
 #include <weir/report/json.hpp>
 #include <weir/report/live_view.hpp>
 #include <weir/report/metrics.hpp>
-#include <weir/report/run_recorder.hpp>
 #include <weir/report/sqlite.hpp>
 #include <weir/report/trace.hpp>
 #include <weir/weir.hpp>

@@ -4,7 +4,7 @@
 #ifndef WEIR_EXAMPLES_SIMULATE_CHANGE_TEXT_HPP
 #define WEIR_EXAMPLES_SIMULATE_CHANGE_TEXT_HPP
 
-#include <weir/insight/what_if.hpp>
+#include <weir/insight/predict.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -8,7 +8,7 @@
 #include "object.hpp"
 #include "parts.hpp"
 
-#include <weir/insight/what_if.hpp>
+#include <weir/insight/predict.hpp>
 
 #include <cstdint>  // for std::int64_t
 #include <string>   // for std::string

@@ -8,8 +8,8 @@
 #include "request.hpp"
 #include "run_length.hpp"
 
+#include <weir/insight/predict.hpp>
 #include <weir/insight/recording.hpp>
-#include <weir/insight/what_if.hpp>
 #include <weir/measure/unit_text.hpp>
 
 #include <algorithm>   // for std::max, std::min, std::ranges::stable_sort

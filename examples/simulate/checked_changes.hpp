@@ -7,8 +7,8 @@
 #include "changes.hpp"
 #include "numbers.hpp"
 
+#include <weir/insight/predict.hpp>
 #include <weir/insight/recording.hpp>
-#include <weir/insight/what_if.hpp>
 #include <weir/measure/clock.hpp>
 
 #include <cstddef>    // for std::size_t

@@ -12,7 +12,7 @@
 #include "request.hpp"
 #include "spec_error.hpp"
 
-#include <weir/insight/run_difference.hpp>
+#include <weir/insight/diff.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <exception>  // for std::exception

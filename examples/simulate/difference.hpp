@@ -11,7 +11,6 @@
 
 #include <weir/insight/diff.hpp>
 #include <weir/insight/recording.hpp>
-#include <weir/insight/run_difference.hpp>
 
 #include <cmath>      // for std::isfinite
 #include <stdexcept>  // for std::invalid_argument

@@ -4,7 +4,7 @@
 #ifndef WEIR_EXAMPLES_SIMULATE_DIFFERENCE_TEXT_HPP
 #define WEIR_EXAMPLES_SIMULATE_DIFFERENCE_TEXT_HPP
 
-#include <weir/insight/run_difference.hpp>
+#include <weir/insight/diff.hpp>
 
 #include <nlohmann/json.hpp>
 

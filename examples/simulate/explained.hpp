@@ -11,8 +11,8 @@
 #include "request.hpp"
 #include "run_length.hpp"
 
+#include <weir/insight/predict.hpp>
 #include <weir/insight/verdict.hpp>
-#include <weir/insight/what_if.hpp>
 
 #include <algorithm>   // for std::ranges::any_of, std::ranges::find, std::ranges::sort
 #include <functional>  // for std::ranges::greater

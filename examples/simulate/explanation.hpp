@@ -7,9 +7,8 @@
 #include "request.hpp"
 
 #include <weir/insight/predict.hpp>
-#include <weir/insight/settings.hpp>
+#include <weir/insight/recording.hpp>
 #include <weir/insight/verdict.hpp>
-#include <weir/insight/what_if.hpp>
 
 #include <nlohmann/json.hpp>
 

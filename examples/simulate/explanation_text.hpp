@@ -6,8 +6,8 @@
 
 #include "explanation.hpp"
 
+#include <weir/insight/predict.hpp>
 #include <weir/insight/verdict.hpp>
-#include <weir/insight/what_if.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -7,7 +7,6 @@
 #include "spec.hpp"
 
 #include <weir/insight/recording.hpp>
-#include <weir/insight/settings.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/run/stage_options.hpp>
 

@@ -10,7 +10,6 @@
 #include "times.hpp"
 
 #include <weir/insight/recording.hpp>
-#include <weir/insight/settings.hpp>
 #include <weir/report/run_record.hpp>
 #include <weir/report/structure.hpp>
 

@@ -7,8 +7,7 @@
 #include "request.hpp"
 
 #include <weir/insight/predict.hpp>
-#include <weir/insight/settings.hpp>
-#include <weir/insight/what_if.hpp>
+#include <weir/insight/recording.hpp>
 
 #include <algorithm>  // for std::max, std::min
 #include <cstdint>    // for std::uint64_t

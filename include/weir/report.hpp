@@ -16,7 +16,6 @@
 #include <weir/report/rank_stats.hpp>
 #include <weir/report/rank_table.hpp>
 #include <weir/report/run_record.hpp>
-#include <weir/report/run_recorder.hpp>
 #include <weir/report/structure.hpp>
 #include <weir/report/table.hpp>
 #include <weir/report/trace.hpp>

@@ -32,7 +32,6 @@
 #include <weir/insight/limits.ipp>
 #include <weir/insight/predict.ipp>
 #include <weir/insight/recording.ipp>
-#include <weir/insight/run_difference.ipp>
 #include <weir/insight/settings.ipp>
 #include <weir/insight/simulated_pipeline.ipp>
 #include <weir/insight/simulator.ipp>
@@ -72,7 +71,6 @@
 #include <weir/report/table.ipp>
 #include <weir/report/trace.ipp>
 #include <weir/report/trace_run.ipp>
-#include <weir/report/verdict_text.ipp>
 #include <weir/report/wait_graph.ipp>
 #include <weir/report/watchdog.ipp>
 #include <weir/run/diagnosis.ipp>

@@ -13,7 +13,6 @@
 #include <weir/report/profile.hpp>
 #include <weir/report/rank_stats.hpp>
 #include <weir/report/rank_table.hpp>
-#include <weir/report/run_recorder.hpp>
 #include <weir/report/trace.hpp>
 #include <weir/report/watchdog.hpp>
 #include <weir/sampling/checkpoint_file.hpp>

@@ -3,7 +3,6 @@
 #define WEIR_TESTS_SUPPORT_RECORDINGS_HPP
 
 #include <weir/insight/recording.hpp>
-#include <weir/insight/settings.hpp>
 #include <weir/measure/clock.hpp>
 
 #include <cstddef>

@@ -1,12 +1,12 @@
-// weir insight, internal: bodies of the functions of insight/brief_verdict.hpp
+// weir insight, internal: bodies of the functions of insight/verdict.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_INSIGHT_BRIEF_VERDICT_IPP
 #define WEIR_INSIGHT_BRIEF_VERDICT_IPP
 
-#include <weir/insight/brief_verdict.hpp>
+#include <weir/insight/verdict.hpp>
 
+#include <weir/insight/predict.hpp>
 #include <weir/insight/recording.hpp>
-#include <weir/insight/what_if.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>
 

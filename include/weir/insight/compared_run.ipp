@@ -1,12 +1,12 @@
-// weir insight, internal: bodies of the functions of insight/compared_run.hpp
+// weir insight, internal: bodies of the functions of insight/diff.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_INSIGHT_COMPARED_RUN_IPP
 #define WEIR_INSIGHT_COMPARED_RUN_IPP
 
-#include <weir/insight/compared_run.hpp>
+#include <weir/insight/diff.hpp>
 
 #include <weir/insight/predict.hpp>
-#include <weir/insight/settings.hpp>
+#include <weir/insight/recording.hpp>
 #include <weir/insight/verdict.hpp>
 #include <weir/measure/item_pace.hpp>
 #include <weir/measure/unit_text.hpp>

@@ -1,16 +1,130 @@
-// weir insight: a recording of a run: its settings, and a sample of the times of each stage
+// weir insight: a recording of a run: its settings, and a sample of the times; and what predictions give
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_INSIGHT_RECORDING_HPP
 #define WEIR_INSIGHT_RECORDING_HPP
 
-#include <weir/insight/settings.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
 
-#include <cstdint>  // for std::uint32_t, std::uint64_t
-#include <vector>   // for std::vector
+#include <cstddef>      // for std::size_t
+#include <cstdint>      // for std::uint32_t, std::uint64_t
+#include <optional>     // for std::optional
+#include <string>       // for std::string
+#include <string_view>  // for std::string_view
+#include <vector>       // for std::vector
 
 namespace weir {
+
+/// What a stage does with items, as far as a prediction needs it.
+enum class stage_role {
+    source,        ///< makes items; the first stage
+    function,      ///< calls a function for each item: `pipe`, `filter`, `flat_map`, `for_each`, ...
+    aggregate,     ///< makes a batch of `batch_size` items
+    disaggregate,  ///< gives the elements of each batch one by one
+    sink,          ///< moves each item into the queue of the consumer
+    consumer,      ///< takes the items out of the pipeline; the last stage
+};
+
+/// The settings of one stage. A prediction can change all of them except `name` and `role`.
+struct stage_settings {
+    /// See `stage_options::name`. `record_of` names the consumer `consumer`, or `the consumer` if a stage has
+    /// that name.
+    std::string name;
+    stage_role role = stage_role::function;  ///< what the stage does
+    std::size_t concurrency = 1;             ///< the number of slots (workers), at least 1
+    std::size_t capacity = 2;                ///< of the queue behind the stage, in items; at least 1
+    /// How many items of average size fit into the byte limit of the queue behind the stage; 0: no such
+    /// limit.
+    std::size_t byte_room = 0;
+    /// See `stage_options::output_order`.
+    weir::output_order output_order = weir::output_order::completion;
+    std::size_t batch_size = 1;  ///< the number of items in a batch, at least 1; for `stage_role::aggregate`
+    bool drop_last = false;      ///< whether an incomplete last batch is dropped; for `stage_role::aggregate`
+
+    /// The times of the stage are multiplied by this factor: 0.5 halves them, and 0 removes them.
+    double time_factor = 1;
+
+    /// The index in `pipeline_settings::pools` of the thread pool that calls the function.
+    std::size_t pool = 0;
+
+    [[nodiscard]] friend bool operator==(const stage_settings&, const stage_settings&) = default;
+};
+
+/// The settings of a pipeline without branches.
+struct pipeline_settings {
+    /// The source, the other stages, the sink, and the consumer, in this order.
+    std::vector<stage_settings> stages;
+
+    /// The number of threads of each thread pool that calls functions; 0 for as many as there are slots.
+    std::vector<std::size_t> pools = {0};
+
+    /// The number of items that the source makes; none if it is unknown, or if the source does not end.
+    std::optional<std::uint64_t> num_items = std::nullopt;
+
+    /// \returns the settings of the stage with this name.
+    /// Errors: `std::invalid_argument` if no stage, or more than one, has the name; the message lists all
+    ///         names. Lifetime: that of the element of `stages`.
+    [[nodiscard]] stage_settings& stage(std::string_view name);
+    /// The same as `stage` above, for constant settings.
+    [[nodiscard]] const stage_settings& stage(std::string_view name) const;
+
+    [[nodiscard]] friend bool operator==(const pipeline_settings&, const pipeline_settings&) = default;
+};
+
+/// The options of a prediction. A simulation ends when the consumer has got `items` items, when the source
+/// has ended and all items are consumed, or at `until`.
+struct predict_options {
+    std::uint64_t items = 2'000;         ///< how many items the consumer gets at most; at least 2
+    std::uint64_t skipped = 200;         ///< the first items, which the rate leaves out; 1 to `items - 1`
+    duration until = (duration::max)();  ///< the simulated time after which a simulation ends
+    std::uint64_t seed = 1;              ///< of the random draws of times: the same seed draws the same times
+    /// The number of resamples: further simulations, each with a sample of its own, as large as the recorded
+    /// sample and drawn from that at random with replacement. Their rates give `prediction::low` and `high`.
+    std::size_t resamples = 0;
+};
+
+/// The statistics of a stage in a prediction.
+struct predicted_stage {
+    std::string name;             ///< see `stage_settings::name`
+    std::uint64_t num_tasks = 0;  ///< invocations finished
+    slot_times times{};           ///< the time in each state, summed over its slots (workers)
+};
+
+/// The statistics of the queue behind a stage in a prediction; the members mean the same as in
+/// `channel_stats`.
+struct predicted_queue {
+    std::string name;           ///< the name of the stage before the queue
+    std::size_t size = 0;       ///< items in the queue at the end
+    std::uint64_t num_put = 0;  ///< puts completed
+    std::uint64_t num_get = 0;  ///< gets completed with an item
+    duration put_wait{};        ///< time that puts waited for room, summed over puts
+    duration put_blocked{};     ///< time in which at least one put waited
+    duration get_blocked{};     ///< time in which at least one get waited
+    duration empty{};           ///< time without an item in the queue
+};
+
+/// The result of a prediction. For a rate, a measured time of 0 counts as 1 ns.
+struct prediction {
+    double rate = 0;                ///< items per second after the skipped ones; 0 if all were skipped
+    double low = 0;                 ///< the lower end of a 90 % confidence interval for `rate`
+    double high = 0;                ///< the upper end, items per second; without resamples, both are `rate`
+    std::vector<double> resampled;  ///< the rate of each resample, items per second
+    duration elapsed{};             ///< from the start to the end of the simulated run
+    std::uint64_t num_items = 0;    ///< items that the consumer got
+    std::vector<predicted_stage> stages;  ///< as `pipeline_settings::stages`: the consumer is the last
+    std::vector<predicted_queue> queues;  ///< of each stage but the consumer, in their order
+};
+
+namespace detail {
+
+// The most slots of a stage, as a simulation takes memory and time for each slot.
+inline constexpr std::size_t most_slots = 100'000;
+
+// Throws std::invalid_argument if no pipeline can have these settings. The message names the stage.
+void check_settings(const pipeline_settings& settings);
+
+}  // namespace detail
 
 /// One invocation of a stage's function.
 struct recorded_task {
@@ -90,6 +204,7 @@ bool gives_items(const recorded_stage& stage) noexcept;
 
 #if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/insight/recording.ipp>
+#include <weir/insight/settings.ipp>
 #endif
 
 #endif

@@ -1,9 +1,9 @@
-// weir insight, internal: bodies of the functions of insight/settings.hpp
+// weir insight, internal: bodies of the functions of insight/recording.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_INSIGHT_SETTINGS_IPP
 #define WEIR_INSIGHT_SETTINGS_IPP
 
-#include <weir/insight/settings.hpp>
+#include <weir/insight/recording.hpp>
 
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>

@@ -1,9 +1,9 @@
-// weir insight, internal: bodies of the functions of insight/simulated_pipeline.hpp
+// weir insight, internal: bodies of the functions of insight/simulator.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_INSIGHT_SIMULATED_PIPELINE_IPP
 #define WEIR_INSIGHT_SIMULATED_PIPELINE_IPP
 
-#include <weir/insight/simulated_pipeline.hpp>
+#include <weir/insight/simulator.hpp>
 
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>

@@ -3,10 +3,9 @@
 #ifndef WEIR_INSIGHT_TUNE_HPP
 #define WEIR_INSIGHT_TUNE_HPP
 
+#include <weir/insight/predict.hpp>
 #include <weir/insight/recording.hpp>
-#include <weir/insight/settings.hpp>
 #include <weir/insight/tuning_plan.hpp>
-#include <weir/insight/what_if.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 

@@ -6,7 +6,7 @@
 #include <weir/insight/tune.hpp>
 
 #include <weir/insight/time_comparison.hpp>
-#include <weir/insight/tuning_changes.hpp>
+#include <weir/insight/tuning_plan.hpp>
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>

@@ -1,9 +1,9 @@
-// weir insight, internal: bodies of the functions of insight/tuning_changes.hpp
+// weir insight, internal: bodies of the functions of insight/tuning_plan.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_INSIGHT_TUNING_CHANGES_IPP
 #define WEIR_INSIGHT_TUNING_CHANGES_IPP
 
-#include <weir/insight/tuning_changes.hpp>
+#include <weir/insight/tuning_plan.hpp>
 
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>

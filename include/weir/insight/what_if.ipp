@@ -1,11 +1,10 @@
-// weir insight, internal: bodies of the functions of insight/what_if.hpp
+// weir insight, internal: bodies of the functions of insight/predict.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_INSIGHT_WHAT_IF_IPP
 #define WEIR_INSIGHT_WHAT_IF_IPP
 
-#include <weir/insight/what_if.hpp>
-
 #include <weir/insight/predict.hpp>
+
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>

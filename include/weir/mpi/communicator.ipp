@@ -85,7 +85,7 @@ inline std::shared_ptr<const owned_comm> make_comm(const owned_comm& of, const s
 
 // MPI_Comm_create_group blocks a thread until all ranks of the new group have called this function: for a
 // long time, if a rank is late. So the ranks first exchange their colours, keys and proposed numbers. Then
-// they agree on the creation that comes next (creation_turns.hpp). Both steps block no thread. `parent`: the
+// they agree on the creation that comes next (`creation_turns`). Both steps block no thread. `parent`: the
 // owner of the MPI communicator of `of`.
 inline task<communicator> split(communicator of, const owned_comm& parent, int colour, int key) {
     struct choice {

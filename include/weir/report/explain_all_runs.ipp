@@ -5,7 +5,6 @@
 
 #include <weir/report/explain_all_runs.hpp>
 
-#include <weir/insight/brief_verdict.hpp>
 #include <weir/insight/recording.hpp>
 #include <weir/insight/verdict.hpp>
 #include <weir/measure/slot_times.hpp>

@@ -1,18 +1,94 @@
-// weir report: a run as a page of HTML, one file that any browser shows
+// weir report: keeps a whole run in memory while it goes on; writes it as a page of HTML, one file
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_HTML_HPP
 #define WEIR_REPORT_HTML_HPP
 
 #include <weir/measure/stats.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/message_text.hpp>
+#include <weir/platform/numbers.hpp>
+#include <weir/platform/parking.hpp>
+#include <weir/report/json.hpp>
 #include <weir/report/run_record.hpp>
-#include <weir/report/run_recorder.hpp>
 #include <weir/report/structure.hpp>
+#include <weir/run/failure.hpp>
+#include <weir/run/run_report.hpp>
 
+#include <cstddef>  // for std::size_t
+#include <mutex>    // for std::lock_guard
 #include <string>   // for std::string
 #include <utility>  // for std::move
+#include <vector>   // for std::vector
 
 namespace weir {
+
+/// Options of a `run_recorder`.
+struct run_recorder_options {
+    /// The number of laps to keep, at least 2. A lap is a part of a run: see `run_options::lap`. When
+    /// there are more laps, each two adjacent laps become one. So a run of any length is recorded; the longer
+    /// the run, the longer the laps of its record.
+    std::size_t most_laps = 1000;
+    /// The number of failures to keep: the first ones. All failures are counted.
+    std::size_t most_failures = 100;
+    /// Settings to record with the run.
+    std::vector<run_setting> settings = {};
+};
+
+/// Keeps a whole run in memory:
+///
+///     auto recorder = std::make_shared<weir::run_recorder>("training", weir::describe(loader));
+///     auto run = loader.start(pool, {.lap = 1s, .reports = {recorder}});
+///     for (auto& batch : run) train(batch);
+///     run.stop();  // when this returns, the end of the run is recorded
+///     weir::write_json("run.json", recorder->record());
+///
+/// If the recorder is given to several runs, one after the other, it keeps the last run.
+///
+/// Threads: any thread may call `record` at any time.
+/// Cost:    a few hundred bytes per lap for each stage and queue; more if durations differ widely.
+class run_recorder : public run_report {
+  public:
+    /// \param made_of  `describe(pipeline)`; without it the record has no types, executors and branches.
+    /// Errors: `std::invalid_argument` if `most_laps` is less than 2.
+    explicit run_recorder(std::string name = {}, pipeline_description made_of = {},
+                          run_recorder_options options = {});
+
+    /// \returns the run as far as it is recorded. Errors: `std::bad_alloc`. Cost: some microseconds per lap.
+    [[nodiscard]] run_record record() const;
+
+    [[nodiscard]] std::string name() const override { return "the record of a run"; }
+    WEIR_INLINE void begins(const pipeline_stats& all) override;
+    WEIR_INLINE void lap(const pipeline_stats& one) override;
+    WEIR_INLINE void failed(const failure& what) override;
+    WEIR_INLINE void ends(const pipeline_stats& rest, const pipeline_stats& all) override;
+
+  protected:
+    /// \returns the record without its laps. Until the run has ended, the figures of `total` are 0.
+    /// Errors: `std::bad_alloc`.
+    [[nodiscard]] run_record without_laps() const {
+        const std::lock_guard guard(lock_);
+        return record_;
+    }
+    /// Calls `call(lap)` for each lap, in order. All laps at once would take 10 KiB per histogram. `call`
+    /// must not use this recorder.
+    /// Errors: `std::bad_alloc`, and the errors of `call`.
+    template <class Call>
+    void each_lap(Call call) const {
+        const std::lock_guard guard(lock_);
+        for (const std::string& text : laps_) call(lap_in(text));
+    }
+
+  private:
+    static pipeline_stats lap_in(const std::string& text);
+    // Joins two laps, as JSON; the result is in `earlier`. `join_pairs` joins each two adjacent laps.
+    static void join(std::string& earlier, const std::string& later);
+    void join_pairs();
+
+    const run_recorder_options options_;
+    mutable detail::spin_lock lock_;
+    run_record record_;              // without laps
+    std::vector<std::string> laps_;  // as JSON, which is smaller: a `histogram` in memory takes 10 KiB
+};
 
 /// \returns the run as a page of HTML (UTF-8; also well-formed XML). The first sentence is the verdict (what
 ///          limits the rate), if `brief_verdict` has one. Then come the pipeline as a graph, the time of each
@@ -56,6 +132,7 @@ class html_report : public run_recorder {
 
 #if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/report/html.ipp>
+#include <weir/report/run_recorder.ipp>
 #endif
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <weir/report/html.hpp>
 
-#include <weir/insight/brief_verdict.hpp>
+#include <weir/insight/verdict.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/measure/unit_text.hpp>

@@ -5,9 +5,9 @@
 
 #include <weir/report/json.hpp>
 
-#include <weir/insight/brief_verdict.hpp>
+#include <weir/insight/verdict.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/report/verdict_text.hpp>
+#include <weir/report/log.hpp>
 
 #include <cstdint>       // for std::int64_t
 #include <fstream>       // for std::ifstream

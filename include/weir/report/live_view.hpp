@@ -3,14 +3,14 @@
 #ifndef WEIR_REPORT_LIVE_VIEW_HPP
 #define WEIR_REPORT_LIVE_VIEW_HPP
 
-#include <weir/insight/brief_verdict.hpp>
+#include <weir/insight/verdict.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/system_files.hpp>
 #include <weir/report/escape.hpp>
+#include <weir/report/log.hpp>
 #include <weir/report/run_record.hpp>
-#include <weir/report/verdict_text.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_report.hpp>
 

@@ -1,21 +1,49 @@
-// weir report: statistics and failures as lines of a log
+// weir report: statistics and failures as lines of a log; verdicts (what limits a rate) in reports of laps
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_LOG_HPP
 #define WEIR_REPORT_LOG_HPP
 
+#include <weir/insight/verdict.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/platform.hpp>
-#include <weir/report/verdict_text.hpp>
 #include <weir/run/failure.hpp>
 
 #include <cstddef>        // for std::size_t
 #include <cstdint>        // for std::uint64_t
 #include <memory>         // for std::shared_ptr
 #include <mutex>          // for std::lock_guard
+#include <optional>       // for std::optional
 #include <ostream>        // for std::ostream
 #include <string>         // for std::string
 #include <unordered_map>  // for std::unordered_map
 #include <vector>         // for std::vector
+
+namespace weir::detail {
+
+// \returns the verdict as one line, also if the name of the stage has line breaks:
+//          `[verdict]\tcause=stage stage="decode" gain=0.50 sure=1.00: stage 'decode' is the ...`.
+[[nodiscard]] std::string verdict_line(const verdict& v);
+
+// \returns the verdict as a JSON object. Unknown values are null.
+[[nodiscard]] std::string verdict_json(const verdict& v);
+
+// \returns `brief_verdict(stats)`; none also if this verdict would cost more than 1 % of `stats.elapsed`.
+[[nodiscard]] std::optional<verdict> cheap_verdict(const pipeline_stats& stats);
+
+// Keeps the latest verdict (a sentence on what limits the rate), for reports that show a verdict in each lap
+// (a part of a run). When the laps since the latest verdict, joined, have a `cheap_verdict`, that verdict
+// replaces the latest. Used by one thread at a time.
+class recent_verdict {
+  public:
+    // Adds a lap. Returns the latest verdict, which may be of earlier laps; none: no laps had a verdict yet.
+    const std::optional<verdict>& add(const pipeline_stats& lap);
+
+  private:
+    pipeline_stats since_;  // the laps since the last verdict
+    std::optional<verdict> latest_;
+};
+
+}  // namespace weir::detail
 
 namespace weir {
 

@@ -7,8 +7,8 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/output_file.hpp>
+#include <weir/report/log.hpp>
 #include <weir/report/run_record.hpp>
-#include <weir/report/verdict_text.hpp>
 #include <weir/run/run_report.hpp>
 
 #include <functional>  // for std::function

@@ -5,7 +5,7 @@
 
 #include <weir/report/metrics.hpp>
 
-#include <weir/insight/brief_verdict.hpp>
+#include <weir/insight/verdict.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/report/escape.hpp>
 #include <weir/report/metric_families.hpp>

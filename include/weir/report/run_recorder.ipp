@@ -1,9 +1,9 @@
-// weir report, internal: bodies of the functions of report/run_recorder.hpp
+// weir report, internal: bodies of the functions of report/html.hpp
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_RUN_RECORDER_IPP
 #define WEIR_REPORT_RUN_RECORDER_IPP
 
-#include <weir/report/run_recorder.hpp>
+#include <weir/report/html.hpp>
 
 #include <weir/platform/config.hpp>
 

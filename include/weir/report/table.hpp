@@ -3,7 +3,7 @@
 #ifndef WEIR_REPORT_TABLE_HPP
 #define WEIR_REPORT_TABLE_HPP
 
-#include <weir/insight/brief_verdict.hpp>
+#include <weir/insight/verdict.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/histogram.hpp>
 #include <weir/measure/stats.hpp>

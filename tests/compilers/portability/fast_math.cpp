@@ -3,7 +3,6 @@
 #include <weir/insight/diff.hpp>
 #include <weir/report/describe.hpp>
 #include <weir/report/html.hpp>
-#include <weir/report/run_recorder.hpp>
 #include <weir/weir.hpp>
 
 #include <cctype>

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "pipelines.hpp"
 
-#include <weir/insight/settings.hpp>
-#include <weir/insight/tuning_changes.hpp>
+#include <weir/insight/predict.hpp>
+#include <weir/insight/recording.hpp>
 #include <weir/insight/tuning_plan.hpp>
-#include <weir/insight/what_if.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>

@@ -5,8 +5,8 @@
 #include "support/printed.hpp"
 
 #include <weir/executor/virtual_time.hpp>
+#include <weir/report/html.hpp>
 #include <weir/report/json.hpp>
-#include <weir/report/run_recorder.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>

@@ -1,23 +1,30 @@
 #include <weir/insight/predict.hpp>
 
-#include "support/catch.hpp"
-#include "support/recordings.hpp"
-
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <random>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
-using namespace std::chrono_literals;
+#include "support/catch.hpp"
+#include "support/recordings.hpp"
+
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
+using namespace std::chrono_literals;
 using recordings::awaiting;
 using recordings::builder;
+using weir::change_kind;
 using weir::prediction;
 using weir::recording;
+using weir::setting_change;
+using weir::what_if_result;
 
 namespace {
 
@@ -204,4 +211,192 @@ TEST_CASE("a run is not calibrated if no overhead explains its rate, or if none 
     parts.stages[1].tasks[0].results = 5;
     parts.rate = 0.97 * weir::predict(parts.settings, parts).rate;
     CHECK(weir::calibrated(parts) == parts);
+}
+
+namespace {
+
+recording slow_second() {
+    return builder(awaiting({2}))
+        .stage({.name = "fast"}, awaiting({3}))
+        .stage({.name = "slow"}, awaiting({10}))
+        .consumed(awaiting({1}));
+}
+
+const weir::predicted_change& of(const what_if_result& result, change_kind kind, const std::string& stage) {
+    const auto found = std::ranges::find_if(result.changes, [&](const auto& each) {
+        return each.change.kind == kind && each.change.stage == stage;
+    });
+    REQUIRE(found != result.changes.end());
+    return *found;
+}
+
+}  // namespace
+
+TEST_CASE("the changes are sorted by their gain, and the gain is that of the predicted rates") {
+    const what_if_result result = weir::what_if(slow_second());
+    CHECK(result.refused.empty());
+    CHECK(result.today.rate == Approx(100));
+    CHECK(std::ranges::is_sorted(result.changes, std::greater(), &weir::predicted_change::gain));
+    CHECK(result.changes.front().change.stage == "slow");
+    CHECK(of(result, change_kind::faster, "slow").gain == Approx(1));
+    CHECK(of(result, change_kind::concurrency, "slow").rate == Approx(200));
+    CHECK(of(result, change_kind::faster, "fast").gain == Approx(0).margin(0.01));
+    CHECK(of(result, change_kind::source, "").gain == Approx(0).margin(0.01));
+    CHECK(of(result, change_kind::capacity, "").gain == Approx(0).margin(0.01));
+}
+
+TEST_CASE("only the given changes are predicted") {
+    const what_if_result result =
+        weir::what_if(slow_second(), {.changes = {{change_kind::concurrency, "slow", 3}}});
+    REQUIRE(result.changes.size() == 1);
+    CHECK(result.changes[0].rate == Approx(300));
+}
+
+TEST_CASE("a run that was slower or faster than its times explain is refused with the difference") {
+    recording run = slow_second();
+    run.rate = 90;
+    CHECK_THAT(weir::what_if(run).refused,
+               ContainsSubstring("I can't explain this run") && ContainsSubstring("11 % faster"));
+    CHECK(weir::what_if(run).changes.empty());
+    run.rate = 120;
+    CHECK_THAT(weir::what_if(run).refused, ContainsSubstring("17 % slower"));
+    run.rate = 98;
+    CHECK(weir::what_if(run).refused.empty());
+    run.rate = 90;
+    CHECK(weir::what_if(run, {.tolerance = 0.2}).refused.empty());
+    for (const double wrong : {-0.1, std::nan("")}) {
+        CHECK_THROWS_WITH(weir::what_if(run, {.tolerance = wrong}), ContainsSubstring("must be 0 or more"));
+    }
+    CHECK_THROWS_WITH(weir::what_if(run, {.fewest_tasks = static_cast<std::uint64_t>(-1)}),
+                      ContainsSubstring("fewest_tasks"));
+}
+
+TEST_CASE("what the run lacks for its prediction is added to each invocation, unless told otherwise") {
+    recording run = slow_second();
+    run.rate = 1000 / 10.4;
+    const setting_change twice{change_kind::faster, "slow", 0.5};
+    const what_if_result calibrated = weir::what_if(run, {.changes = {twice}});
+    CHECK(calibrated.today.rate == Approx(100));
+    CHECK(calibrated.overhead > 380us);
+    CHECK(calibrated.overhead < 420us);
+    REQUIRE(calibrated.changes.size() == 1);
+    CHECK(calibrated.changes[0].rate == Approx(1000 / 5.4).epsilon(0.01));
+    CHECK(calibrated.changes[0].gain == Approx(10.4 / 5.4 - 1).epsilon(0.01));
+    const what_if_result plain = weir::what_if(run, {.changes = {twice}, .calibrate = false});
+    CHECK(plain.overhead == 0ms);
+    CHECK(plain.changes.at(0).rate == Approx(200));
+    CHECK(plain.changes.at(0).gain == Approx(1));
+}
+
+TEST_CASE("a run is explained by the mean of several simulations") {
+    recording run = builder().stage({.name = "a"}, awaiting({1})).consumed();
+    run.stages[1] = {.num_tasks = 60};
+    for (int i = 0; i < 30; ++i) run.stages[1].tasks.push_back({0ms, (i < 3 ? 50ms : 1ms) * 1, 1});
+    const weir::prediction p = weir::predict(run.settings, run, {.resamples = 10});
+    double sum = p.rate;
+    for (const double each : p.resampled) sum += each;
+    run.rate = sum / 11;
+    CHECK(std::max(run.rate / p.rate, p.rate / run.rate) > 1.01);  // one simulation alone is refused
+    CHECK(weir::what_if(run, {.tolerance = 0.005}).refused.empty());
+}
+
+TEST_CASE("a stage with too few invocations is refused with its name") {
+    recording run = slow_second();
+    run.stages[2].in_sequence = false;
+    run.stages[2].num_tasks = 19;
+    CHECK_THAT(weir::what_if(run).refused, ContainsSubstring("'slow' has only 19"));
+    run.stages[2].num_tasks = 20;
+    CHECK(weir::what_if(run).refused.empty());
+}
+
+TEST_CASE("the gain of another batch size is that of the elements") {
+    const recording run = builder().aggregate("batch", 4).stage({.name = "each"}, awaiting({10})).consumed();
+    const what_if_result result = weir::what_if(run, {.changes = {{change_kind::batch_size, "batch", 8}}});
+    CHECK(result.changes[0].rate == Approx(100));
+    CHECK(result.changes[0].gain == Approx(1));
+    CHECK(weir::detail::elements_per_item(run.settings) == Approx(4));
+    const recording apart = builder().aggregate("batch", 4).disaggregate("each").consumed();
+    CHECK(weir::detail::elements_per_item(apart.settings) == Approx(1));
+}
+
+TEST_CASE("the usual changes are those that the pipeline has") {
+    recording run =
+        builder()
+            .stage({.name = "a", .concurrency = 2, .output_order = weir::output_order::input}, awaiting({1}))
+            .aggregate("b", 1)
+            .consumed();
+    const auto has = [&run](change_kind kind, double value) {
+        return std::ranges::any_of(weir::usual_changes(run), [&](const setting_change& each) {
+            return each.kind == kind && each.value == Approx(value);
+        });
+    };
+    CHECK(has(change_kind::completion_order, 0));
+    CHECK(has(change_kind::concurrency, 4));
+    CHECK(has(change_kind::batch_size, 2));
+    CHECK_FALSE(has(change_kind::batch_size, 0));
+    CHECK_FALSE(has(change_kind::consumer, 0));
+    CHECK_FALSE(has(change_kind::source, 0));
+    CHECK_FALSE(has(change_kind::threads, 4));
+    run.settings.pools[0] = 2;
+    CHECK(has(change_kind::threads, 4));
+}
+
+TEST_CASE("a change that does not fit is refused in a sentence") {
+    const recording run = builder().stage({.name = "a"}, awaiting({1})).aggregate("b", 4).consumed();
+    const auto refuse = [&run](const setting_change& change) {
+        static_cast<void>(weir::with_change(run.settings, change, run));
+    };
+    CHECK_THROWS_WITH(refuse({change_kind::concurrency, "c", 2}),
+                      ContainsSubstring("no stage is called 'c'"));
+    CHECK_THROWS_WITH(refuse({change_kind::concurrency, "a", 0}),
+                      ContainsSubstring("slots") && ContainsSubstring("'a'"));
+    CHECK_THROWS_WITH(refuse({change_kind::concurrency, "a", -1}), ContainsSubstring("from 1 to 10^9"));
+    CHECK_THROWS_WITH(refuse({change_kind::concurrency, "a", 1.5}), ContainsSubstring("whole number"));
+    CHECK_THROWS_WITH(refuse({change_kind::concurrency, "b", 2}), ContainsSubstring("'b' has no slots"));
+    CHECK_THROWS_WITH(refuse({change_kind::batch_size, "a", 2}), ContainsSubstring("'a' has no batch size"));
+    CHECK_THROWS_WITH(refuse({change_kind::completion_order, "b"}), ContainsSubstring("'b' has no order"));
+    CHECK_THROWS_WITH(refuse({change_kind::capacity, "a", 0}), ContainsSubstring("places"));
+    CHECK_THROWS_WITH(refuse({change_kind::faster, "a", 1.5}), ContainsSubstring("from 0 to 1"));
+    CHECK_THROWS_WITH(refuse({change_kind::faster, "a", std::numeric_limits<double>::quiet_NaN()}),
+                      ContainsSubstring("from 0 to 1"));
+    CHECK_THROWS_WITH(refuse({change_kind::threads, "", 2, 1}), ContainsSubstring("no pool"));
+    CHECK_THROWS_WITH(refuse({change_kind::consumer, "", -1}), ContainsSubstring("must not be negative"));
+    CHECK_THROWS_WITH(refuse({change_kind::consumer, "", 1}),
+                      ContainsSubstring("takes no time in this recording"));
+    for (const auto kind : {change_kind::consumer, change_kind::source}) {
+        CHECK_THROWS_WITH(weir::with_change({}, {kind}, {}), ContainsSubstring("no stage to change"));
+    }
+}
+
+TEST_CASE("the consumer gets another average time") {
+    const recording run = builder().stage({.name = "a"}, awaiting({1})).consumed(awaiting({10, 30}));
+    const weir::pipeline_settings changed =
+        weir::with_change(run.settings, {change_kind::consumer, "", 0.005}, run);
+    CHECK(changed.stages.back().time_factor == Approx(0.25));
+}
+
+TEST_CASE("each change is described in words") {
+    const recording run = slow_second();
+    const auto text = [&run](const setting_change& change) { return weir::describe(change, run.settings); };
+    CHECK(text({change_kind::faster, "slow", 0.5}) == "slow: 50 % less time");
+    CHECK(text({change_kind::concurrency, "slow", 2}) == "slow: 2 slots instead of 1");
+    CHECK(text({change_kind::capacity, "slow", 16}) == "slow: room for 16 items behind it instead of 2");
+    CHECK(text({change_kind::capacity, "slow", 1}) == "slow: room for 1 item behind it instead of 2");
+    CHECK(text({change_kind::concurrency, "slow", 1}) == "slow: 1 slot instead of 1");
+    CHECK(text({change_kind::capacity, "", 16}) == "every queue: room for 16 items");
+    CHECK(text({change_kind::capacity, "", 1}) == "every queue: room for 1 item");
+    CHECK(text({change_kind::batch_size, "slow", 8}) == "slow: batches of 8 instead of 1");
+    CHECK(text({change_kind::completion_order, "slow"}) ==
+          "slow: results as they are finished, instead of in order");
+    CHECK(text({change_kind::threads, "", 4}) == "4 threads instead of 0");
+    recording shared = run;
+    shared.settings.pools = {2, 3};
+    shared.settings.stage("slow").pool = 1;
+    CHECK(weir::describe({change_kind::threads, "", 6, 1}, shared.settings) ==
+          "6 threads instead of 3 for slow");
+    CHECK(text({change_kind::consumer, "", 0.005}) == "a consumer that takes 5.0 ms");
+    CHECK_THROWS_WITH(text({change_kind::threads, "", 4, 7}), ContainsSubstring("no pool number 7"));
+    CHECK(text({change_kind::concurrency, "slow", -1}) == "slow: -1 slots instead of 1");
+    CHECK(text({change_kind::consumer, "", 0}) == "a consumer that takes no time");
+    CHECK(text({change_kind::source}) == "a source that takes no time");
 }

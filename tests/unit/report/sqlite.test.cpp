@@ -6,7 +6,7 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/report/describe.hpp>
-#include <weir/report/run_recorder.hpp>
+#include <weir/report/html.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
