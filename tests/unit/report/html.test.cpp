@@ -237,7 +237,7 @@ TEST_CASE("the first sentence of a page is the verdict") {
 
 namespace {
 
-auto loader(int n) {
+auto often_failing(int n) {
     const auto decode = [](int i) -> task<int> {
         co_await weir::sleep_for(7ms);
         if (i % 5 == 3) throw std::runtime_error("item " + std::to_string(i));
@@ -255,7 +255,7 @@ weir::run_options with(std::shared_ptr<run_recorder> r) {
 
 TEST_CASE("a run is recorded with everything known, and with laps that add up to the whole") {
     virtual_time time;
-    const auto p = loader(10);
+    const auto p = often_failing(10);
     const auto recorder =
         std::make_shared<run_recorder>("test", weir::describe(p),
                                        weir::run_recorder_options{.settings = {{"threads", "1"}}});
@@ -287,7 +287,7 @@ TEST_CASE("a run is recorded with everything known, and with laps that add up to
 
 TEST_CASE("while a run goes on, its record has the laps that have ended, and their sum as the total") {
     virtual_time time;
-    const auto p = loader(10);
+    const auto p = often_failing(10);
     const auto recorder = std::make_shared<run_recorder>();
     CHECK_FALSE(recorder->record().ended);
     auto run = p.start(time, with(recorder));
@@ -301,7 +301,7 @@ TEST_CASE("while a run goes on, its record has the laps that have ended, and the
 
 TEST_CASE("if there are many laps, pairs of laps are joined, and nothing is lost") {
     virtual_time time;
-    const auto p = loader(40);
+    const auto p = often_failing(40);
     const auto recorder = std::make_shared<run_recorder>("", weir::pipeline_description(),
                                                          weir::run_recorder_options{.most_laps = 4});
     CHECK(take_all(p.start(time, with(recorder))).size() == 32);
@@ -318,11 +318,11 @@ TEST_CASE("if there are many failures, the first are kept, and all are counted")
     virtual_time time;
     const auto recorder = std::make_shared<run_recorder>("", weir::pipeline_description(),
                                                          weir::run_recorder_options{.most_failures = 1});
-    const auto p = loader(40);
+    const auto p = often_failing(40);
     CHECK(take_all(p.start(time, with(recorder))).size() == 32);
     CHECK(recorder->record().num_failures == 8);
     CHECK(recorder->record().failures.size() == 1);
-    CHECK(take_all(loader(3).start(time, with(recorder))).size() == 3);
+    CHECK(take_all(often_failing(3).start(time, with(recorder))).size() == 3);
     CHECK(recorder->record().num_failures == 0);
     CHECK(recorder->record().total.stages[1].num_tasks == 3);
 }
