@@ -134,7 +134,7 @@ class io_executor final : public executor {
     explicit io_executor(lib::io_context& io, std::size_t threads = 1)
         : executor({.parallelism = (std::max<std::size_t>)(threads, 1)}), io_(&io),
           native_(io.get_executor()), timers_(std::make_shared<detail::io_timers>(*this, native_)) {
-        if (threads == 0) work_.emplace(io.get_executor());
+        if (threads == 0) work_guard_.emplace(io.get_executor());
     }
 
     using executor::post;
@@ -150,7 +150,7 @@ class io_executor final : public executor {
     /// returns true. Waits at most 1 ms for a handler, because setting `done` doesn't wake the context. On
     /// any other thread, returns false.
     bool drive(flag& done, time_point limit) override {
-        if (!work_ && !io_->get_executor().running_in_this_thread()) return false;
+        if (!work_guard_ && !io_->get_executor().running_in_this_thread()) return false;
         const duration left = std::clamp<duration>(limit - now(), duration(0), std::chrono::milliseconds(1));
         if (left == duration(0)) {
             io_->poll_one();
@@ -203,7 +203,7 @@ class io_executor final : public executor {
     const lib::any_io_executor native_;
     detail::io_timers::count posted_{0};  // the number of posts so far
     std::shared_ptr<detail::io_timers> timers_;
-    std::optional<lib::executor_work_guard<lib::io_context::executor_type>> work_;
+    std::optional<lib::executor_work_guard<lib::io_context::executor_type>> work_guard_;
 };
 
 }  // namespace weir::asio::inline WEIR_ASIO_KIND

@@ -42,7 +42,7 @@ class event_pool {
     cudaEvent_t take() {
         const std::scoped_lock held(lock_);
         if (free_.empty()) {
-            free_.reserve(++made_);  // so that give() needs no memory
+            free_.reserve(++num_made_);  // so that give() needs no memory
             return nullptr;
         }
         const cudaEvent_t event = free_.back();
@@ -59,7 +59,7 @@ class event_pool {
     const unsigned flags_;
     std::mutex lock_;
     std::vector<cudaEvent_t> free_;
-    std::size_t made_ = 0;
+    std::size_t num_made_ = 0;
 };
 
 class mailbox;

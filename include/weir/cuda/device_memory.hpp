@@ -36,8 +36,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
     // `from`: null: memory comes from the runtime. `max_bytes`: 0: no limit.
     device_account(std::shared_ptr<context_state> of, device_allocator* from, std::size_t max_bytes,
                    std::string name)
-        : turn(1, clock_, name), news(1, clock_, std::move(name)), state_(std::move(of)), from_(from),
-          max_(max_bytes) {
+        : turn(1, clock_, name), news(1, clock_, std::move(name)), state_(std::move(of)), allocator_(from),
+          max_bytes_(max_bytes) {
         pass_turn();
     }
     device_account(const device_account&) = delete;
@@ -45,7 +45,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     ~device_account();
 
     const std::shared_ptr<context_state>& of() const noexcept { return state_; }
-    std::size_t max_bytes() const noexcept { return max_; }
+    std::size_t max_bytes() const noexcept { return max_bytes_; }
 
     std::size_t used() {
         harvest();
@@ -138,7 +138,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     bool reserve(std::size_t bytes) {
         harvest();
         const std::scoped_lock held(lock_);
-        if (max_ != 0 && bytes > max_ - (std::min)(used_, max_)) return false;
+        if (max_bytes_ != 0 && bytes > max_bytes_ - (std::min)(used_, max_bytes_)) return false;
         used_ += bytes;
         return true;
     }
@@ -176,8 +176,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
 
   private:
     const std::shared_ptr<context_state> state_;
-    device_allocator* const from_;
-    const std::size_t max_;
+    device_allocator* const allocator_;  // null: the runtime
+    const std::size_t max_bytes_;
     std::mutex lock_;  // guards the members below
     std::size_t used_ = 0;
     std::size_t num_waiting_ = 0;

@@ -47,9 +47,9 @@ inline bool device_account::give(void* memory, std::size_t bytes, const stream& 
         defer_free(memory, bytes, on, behind);
         return false;
     }
-    const bool later = from_ == nullptr && !state_->frees_in_order();
-    if (from_ != nullptr) {
-        from_->free(memory, (std::max<std::size_t>)(bytes, 1), s);
+    const bool later = allocator_ == nullptr && !state_->frees_in_order();
+    if (allocator_ != nullptr) {
+        allocator_->free(memory, (std::max<std::size_t>)(bytes, 1), s);
     } else if (!later) {
         state_->free(memory, s);
     }
@@ -73,7 +73,7 @@ inline bool device_account::expects_news() {
 }
 
 inline void device_account::refuse(std::size_t bytes) const {
-    throw error(cudaErrorMemoryAllocation, from_ == nullptr ? "cudaMallocFromPoolAsync" : "allocate", {},
+    throw error(cudaErrorMemoryAllocation, allocator_ == nullptr ? "cudaMallocFromPoolAsync" : "allocate", {},
                 "there is no memory for " + std::to_string(bytes) +
                     " bytes, and nothing is in use here that could come back");
 }
@@ -97,9 +97,9 @@ inline void device_account::defer_free(void* memory, std::size_t bytes, const st
 }
 
 inline void device_account::check_size(std::size_t bytes) const {
-    if (max_ == 0 || bytes <= max_) return;
+    if (max_bytes_ == 0 || bytes <= max_bytes_) return;
     throw std::invalid_argument("weir: " + std::to_string(bytes) + " bytes are more than '" + news.name() +
-                                "' may have at all, which is " + std::to_string(max_) +
+                                "' may have at all, which is " + std::to_string(max_bytes_) +
                                 "; raise the limit of the device_pool");
 }
 
@@ -119,7 +119,7 @@ inline bool device_account::keep(cudaStream_t s, freed_memory::piece what) noexc
 inline void* device_account::allocate(std::size_t bytes, cudaStream_t s) {
     if (state_->on_host()) return ::operator new(bytes, alignment);
     state_->check_not_captured(s, "cudaMallocFromPoolAsync");
-    if (from_ != nullptr) return from_->allocate(bytes, s);
+    if (allocator_ != nullptr) return allocator_->allocate(bytes, s);
     void* memory = nullptr;
     const cudaError_t code = state_->allocate(memory, bytes, s);
     if (code == cudaErrorMemoryAllocation) {

@@ -272,15 +272,15 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
                 detail::concat({"of the recorded items of stage '", stage.name, "', none goes on"}));
         }
     }
-    const auto name_end = [&all, n](std::size_t i, std::string name, stage_role role) {
+    const auto name_added_stage = [&all, n](std::size_t i, std::string name, stage_role role) {
         for (std::size_t k = 0; k < n; ++k) {
             if (all.settings.stages[k].name == name) name = "the " + name;
         }
         all.settings.stages[i].name = name;
         all.settings.stages[i].role = role;
     };
-    if (!has_sink) name_end(n, "sink", stage_role::sink);
-    name_end(num_stages - 1, "consumer", stage_role::consumer);
+    if (!has_sink) name_added_stage(n, "sink", stage_role::sink);
+    name_added_stage(num_stages - 1, "consumer", stage_role::consumer);
     if (!stats.stages.back().outputs.empty()) {
         all.stages.back() =
             detail::recorded_consumer(stats, stats.channels.at(stats.stages.back().outputs[0]));

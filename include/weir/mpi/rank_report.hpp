@@ -75,7 +75,7 @@ class rank_report final : public run_report {
     /// Errors:   those of `communicator`, and of `show`.
     [[nodiscard]] task<rank_stats> total() {
         co_await group_.join();
-        co_return of_all_;
+        co_return merged_total_;
     }
 
   private:
@@ -133,7 +133,7 @@ class rank_report final : public run_report {
         }
         words = layout.pack(total_, my_rank());
         co_await all_.all_reduce(std::span(words), reduction::sum);
-        of_all_ = layout.unpack(words);
+        merged_total_ = layout.unpack(words);
         if (failure_) std::rethrow_exception(failure_);
     }
     std::size_t my_rank() const { return static_cast<std::size_t>(all_.rank()); }
@@ -143,7 +143,7 @@ class rank_report final : public run_report {
     weir::channel<pipeline_stats> laps_;
     std::optional<pipeline_stats> kept_;  // a lap for which `laps_` had no room
     pipeline_stats total_;
-    rank_stats of_all_;
+    rank_stats merged_total_;
     std::exception_ptr failure_;  // of `show`: thrown after the reductions, for which the other ranks wait
     task_group group_;
 };

@@ -54,11 +54,11 @@ class process {
             while (!started_.wait()) {
             }
         } else {
-            begin();
+            initialise();
         }
-        if (refused_.empty()) return;
+        if (refusal_.empty()) return;
         if (thread_.joinable()) thread_.join();
-        throw std::logic_error("weir: " + refused_);
+        throw std::logic_error("weir: " + refusal_);
     }
     process(const process&) = delete;
     process& operator=(const process&) = delete;
@@ -69,7 +69,7 @@ class process {
             loop_->end();
             thread_.join();
         } else {
-            finish();
+            finalise();
         }
     }
 
@@ -97,7 +97,7 @@ class process {
     void leave() noexcept {
         for (int i = 0; i < 2; ++i) {  // the second barrier ends when no rank sends heartbeats any more
             call_and_wait("MPI_Ibarrier",
-                          [&](MPI_Request& r) noexcept { return MPI_Ibarrier(control_, &r); });
+                          [&](MPI_Request& r) noexcept { return MPI_Ibarrier(heartbeat_comm_, &r); });
             call_and_wait("MPI_Wait", [&](MPI_Request&) noexcept { return heartbeat_->stop(); });
         }
         if (loop_->failure() == nullptr) return;
@@ -135,22 +135,24 @@ class process {
     void run() noexcept {
         standard_platform::name_thread("weir-mpi");
         weir::detail::end_waits_on_time();
-        begin();
-        const bool is_refused = !refused_.empty();
+        initialise();
+        const bool is_refused = !refusal_.empty();
         started_.set();
         if (is_refused) return;
         loop_->run();
-        finish();
+        finalise();
     }
 
-    void begin() noexcept;
-    void refuse(const std::string& why) { refused_ = why; }
+    // Initialises MPI, unless the program has, and makes the members that use MPI. If this fails, or is not
+    // allowed, `refusal_` is the reason.
+    void initialise() noexcept;
+    void refuse(const std::string& why) { refusal_ = why; }
 
-    void finish() noexcept {
+    void finalise() noexcept {
         loop_->locked([this]() noexcept { loop_->set_periodic(nullptr); });
         MPI_Comm all = all_->comm;
         MPI_Comm_free(&all);
-        MPI_Comm_free(&control_);
+        MPI_Comm_free(&heartbeat_comm_);
         if (finalises_) MPI_Finalize();
     }
 
@@ -158,10 +160,10 @@ class process {
     const std::shared_ptr<reactor> loop_;
     std::shared_ptr<const owned_comm> all_;
     std::optional<heartbeat> heartbeat_;
-    MPI_Comm control_ = MPI_COMM_NULL;
+    MPI_Comm heartbeat_comm_ = MPI_COMM_NULL;
     int level_ = MPI_THREAD_SINGLE;
     bool finalises_ = false;
-    std::string refused_;
+    std::string refusal_;
     weir::detail::parker started_;
     weir::detail::system_thread thread_;
 };

@@ -21,7 +21,7 @@ inline std::string why_not_level(int threads) {
            ": ask for MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED or MPI_THREAD_FUNNELED";
 }
 
-inline void process::begin() noexcept try {
+inline void process::initialise() noexcept try {
     int is_initialised = 0;
     int is_finalised = 0;
     if (MPI_Initialized(&is_initialised) != MPI_SUCCESS) return refuse("MPI_Initialized failed");
@@ -58,9 +58,9 @@ inline void process::begin() noexcept try {
     check_call(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check_call(MPI_Comm_dup(MPI_COMM_WORLD, &all), "MPI_Comm_dup");
     all_ = owned_comm::make(loop_, all);
-    check_call(MPI_Comm_dup(MPI_COMM_WORLD, &control_), "MPI_Comm_dup");
-    check_call(MPI_Comm_set_errhandler(control_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    heartbeat_.emplace(*loop_, control_, how_.failures);
+    check_call(MPI_Comm_dup(MPI_COMM_WORLD, &heartbeat_comm_), "MPI_Comm_dup");
+    check_call(MPI_Comm_set_errhandler(heartbeat_comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    heartbeat_.emplace(*loop_, heartbeat_comm_, how_.failures);
     loop_->set_periodic(&*heartbeat_);
 } catch (const error& e) {
     refuse(std::string(e.call()) + " failed: " + e.code().message());

@@ -145,7 +145,7 @@ class description_builder {
     ends whole(const Part& part) {
         return on_stages(part, [this](const auto& first, const auto&... others) {
             using S = std::remove_cvref_t<decltype(first)>;
-            return this->template follow<typename S::output>(this->source(first), others...);
+            return this->template follow<typename S::output>(this->add_source(first), others...);
         });
     }
     // Adds the stages of a part that takes items of type `In` from the stages `from`.
@@ -177,11 +177,11 @@ class description_builder {
     template <class In, class S, class... Rest>
     ends follow(ends from, const S& first, const Rest&... rest) {
         using Out = typename S::template output<In>;
-        return follow<Out>(next<In, Out>(first, std::move(from)), rest...);
+        return follow<Out>(add_next<In, Out>(first, std::move(from)), rest...);
     }
 
     template <class S>
-    ends source(const S& s) {
+    ends add_source(const S& s) {
         if constexpr (requires { s.describe(*this); }) {
             return s.describe(*this);
         } else {
@@ -189,7 +189,7 @@ class description_builder {
         }
     }
     template <class In, class Out, class S>
-    ends next(const S& s, ends from) {
+    ends add_next(const S& s, ends from) {
         if constexpr (requires { s.template describe<In>(*this, std::move(from)); }) {
             return s.template describe<In>(*this, std::move(from));
         } else if constexpr (is_stage_list<S>) {

@@ -133,7 +133,7 @@ class observed_pool {
   public:
     explicit observed_pool(executor& ex) : executor_(&ex, executor_user::watchdog) {}
 
-    bool is(const void* ex) const noexcept { return &*executor_ == ex; }
+    bool inspects(const void* ex) const noexcept { return &*executor_ == ex; }
 
     // Errors: `std::bad_alloc`; then the view is empty.
     const executor_view& inspect() {

@@ -272,7 +272,7 @@ WEIR_INLINE auto watchdog::all_quiet() -> std::optional<readings> {
         if (&r == me || !r.in_use() || r.serves() == &*detail::the_registry) return;
         const std::uint64_t block = r.number_of_stuck_wait();
         std::size_t i = 0;
-        while (i < pools_.size() && !pools_[i].is(r.serves())) ++i;
+        while (i < pools_.size() && !pools_[i].inspects(r.serves())) ++i;
         if (i == pools_.size()) {
             quiet = quiet && block != 0;
         } else if (block != 0) {
