@@ -248,7 +248,7 @@ class executor {
         void resume(std::coroutine_handle<> h) { trampoline_.resume(h); }
 
       private:
-        executor* const before_;
+        executor* const before_;  // the executor whose coroutine the thread runs outside of this shift
         detail::trampoline trampoline_;
     };
 

@@ -199,8 +199,8 @@ class basic_idle_workers {
             const bool alone = all_idle();
             const std::int64_t end = smaller(alone ? never : now + length, timers.next());
             const ticket t = announce(end, !found_too_young);
-            // The nap is announced: check everything again. seq_cst; pairs with request_search(). Whether the
-            // pool ends comes first, as no worker is added after that.
+            // The nap is announced: check everything again. seq_cst; pairs with request_search(). is_over()
+            // comes before all_idle(): no worker is added to a pool that ends.
             const auto ends = is_over();
             const bool none = all_idle();
             const bool over = ends && none && is_over() == ends;

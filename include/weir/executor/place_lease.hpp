@@ -269,8 +269,8 @@ class basic_place_lease {
     atomic<std::uint32_t> asked_{nothing};
     alignas(64) atomic<std::uint64_t> state_{owner};  // the phase; the bits above count visits
     unsigned number_ = 0;
-    basic_spin_lock<Platform> asker_;
-    basic_parker<Platform> owner_;
+    basic_spin_lock<Platform> asker_;  // held by the consumer that asks
+    basic_parker<Platform> owner_;     // the owner naps in it
 };
 
 }  // namespace weir::detail

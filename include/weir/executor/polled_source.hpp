@@ -257,7 +257,7 @@ class polled_source : public pollable {
     platform::atomic<std::int64_t> promised_{0};
     platform::atomic<bool> expected_since_rest_{false};
     platform::atomic<bool> guards_{false};  // false: the guard rests, or has not begun
-    parker guard_;
+    parker guard_;                          // the guard sleeps in it
 };
 
 }  // namespace weir::detail

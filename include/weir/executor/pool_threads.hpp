@@ -69,8 +69,8 @@ class basic_pool_threads {
         };
         thread_shortage::start_threads(name_, n, start, [this] { return asked(); });
     }
-    // Adds an extra place to those of `set` (`change` 1), or removes an extra place (-1): for coroutines that
-    // no thread resumes, see threaded_executor::sleep. False after `close`, or if `prepare` or a start fails.
+    // Adds an extra place to those of `set` (`change` 1), or removes an extra place (-1). Used while all
+    // threads are stuck: see threaded_executor::sleep. False after `close`, or if `prepare` or a start fails.
     template <class Prepare, class Expect, class Work>
     bool add_extra(int change, Prepare prepare, Expect expect, Work work) noexcept {
         const std::lock_guard guard(lock_);
@@ -288,7 +288,7 @@ class basic_pool_threads {
     std::vector<bool> has_thread_;  // for each place: it has a thread, or will have one at once
     spare* spares_ = nullptr;
     unsigned extra_ = 0;
-    std::exception_ptr failure_;
+    std::exception_ptr failure_;  // why apply() could not start a thread
     bool closed_ = false;
     process_of_origin born_;
 };

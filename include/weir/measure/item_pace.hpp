@@ -119,7 +119,7 @@ class pace_meter {
             num_marks_ = most / 2 + 1;
             next_ += step_;
             step_ *= 2;
-            return;  // the last mark remains, and only half of a new block has begun since
+            return;  // no mark: only half of a block, which is now twice as long, has begun
         }
         marks_[num_marks_++] = clock();
         next_ += step_;

@@ -1,4 +1,4 @@
-// weir platform, internal: the environment that a coroutine inherits from its awaiter, and its result
+// weir platform, internal: the environment that a coroutine inherits from its awaiter; a coroutine's result
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_ENV_HPP
 #define WEIR_PLATFORM_ENV_HPP

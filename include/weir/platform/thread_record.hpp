@@ -102,7 +102,7 @@ struct alignas(64) basic_thread_record {
     mutable basic_spin_lock<Platform> block_lock_;  // guards the next 3 members
     const basic_parker<Platform>* blocked_on_ = nullptr;
     bool asleep_ = false;
-    std::uint64_t blocks_ = 0;
+    std::uint64_t blocks_ = 0;  // calls of block_on()
     basic_thread_record* next_of_all_ = nullptr;
 
     struct per_thread {
@@ -188,7 +188,7 @@ class [[nodiscard]] basic_blocked_thread {
 
   private:
     record* const me_;
-    const basic_parker<Platform>* const before_;
+    const basic_parker<Platform>* const before_;  // the flag of the enclosing wait, or null
 };
 
 // The place of a worker thread in a pool. While a coroutine blocks the thread, another thread has to work in

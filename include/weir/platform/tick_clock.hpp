@@ -89,7 +89,7 @@ class basic_tick_clock {
         std::uint64_t since;   // the instant, in ticks
         std::int64_t at;       // the same instant, in nanoseconds
         std::uint64_t factor;  // nanoseconds per tick, times 2^32; less than 2^32
-        std::int64_t least;    // the earliest result of this line
+        std::int64_t least;    // no result of this line is earlier
 
         std::int64_t at_ticks(std::uint64_t ticks) const noexcept {
             const std::uint64_t whole = (ticks >> 32) * factor;

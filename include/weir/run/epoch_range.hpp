@@ -118,7 +118,7 @@ class epoch_range {
     epoch_range(const epoch_range&) = delete;
     epoch_range& operator=(const epoch_range&) = delete;
     ~epoch_range() {
-        if (ahead_ && !epoch_is_over_) run_->left_.put(*std::move(ahead_));
+        if (ahead_ && !epoch_is_over_) run_->fetched_ahead_.put(*std::move(ahead_));
     }
 
     /// The current epoch.

@@ -141,7 +141,7 @@ class priority_lanes final : detail::detached_task_owner {
     std::vector<std::coroutine_handle<>> idle_;  // pumps that rest; has capacity for all
     std::vector<detail::detached_task<void>> pumps_;
     std::size_t blocked_ = 0;  // pumps whose coroutines block
-    bool closing_ = false;
+    bool closing_ = false;     // the destructor waits until all pumps rest
     detail::parker all_idle_;
 };
 

@@ -208,7 +208,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     // The item that a destroyed `epoch_range` has fetched and not delivered, if any. After a stop the item is
     // destroyed, like items in queues.
     std::optional<T> fetched_before() {
-        std::optional<T> first = left_.take();
+        std::optional<T> first = fetched_ahead_.take();
         if (first && core().was_stopped()) first.reset();
         return first;
     }
@@ -287,7 +287,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     };
 
     queue* out_;
-    [[no_unique_address]] detail::fetched_ahead<T> left_;
+    [[no_unique_address]] detail::fetched_ahead<T> fetched_ahead_;
 };
 
 }  // namespace weir

@@ -114,7 +114,7 @@ class run_control {
     void resume() { core().pause(false); }
 
     /// \returns the names of the stages, in the order in which items pass.
-    [[nodiscard]] std::vector<std::string> stages() const { return known_core().stage_names(); }
+    [[nodiscard]] std::vector<std::string> stages() const { return core_unless_moved().stage_names(); }
 
     /// Changes the concurrency of the stage with this name. Added slots begin at once; a removed slot first
     /// finishes its item. Does nothing if the stage has ended.
@@ -154,7 +154,7 @@ class run_control {
     // Throws `std::logic_error` if the run was moved from, and `forked_error` in a forked child of the
     // process that has the run's threads.
     detail::run_core<Policy>& core() const {
-        detail::run_core<Policy>& core = known_core();
+        detail::run_core<Policy>& core = core_unless_moved();
         core.check_threads();
         return core;
     }
@@ -180,7 +180,8 @@ class run_control {
         core_ = nullptr;
     }
 
-    detail::run_core<Policy>& known_core() const {
+    // Throws `std::logic_error` if the run was moved from.
+    detail::run_core<Policy>& core_unless_moved() const {
         if (core_ != nullptr) return *core_;
         throw std::logic_error(
             "weir: this run was moved from, and holds nothing: use the one that it was moved to");

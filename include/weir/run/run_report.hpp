@@ -158,7 +158,7 @@ class run_reports;
 ///     auto run = loader.start(pool, {.lap = 1s, .reports = {laps}});
 ///
 /// Errors:  after an exception from a function, the `report_warning` is called, and no more functions of this
-///          report. The run continues, and still calls the hook of the report.
+///          report. The run continues, and still calls the hook that `around_invocations` returned.
 /// Threads: `around_invocations`, `begins`: the thread that starts the run; `failed`: the stages' threads,
 ///          several at once; `lap`, `ends`: the executor's threads, one call after the other; `name`: any.
 class run_report {

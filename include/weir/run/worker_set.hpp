@@ -258,7 +258,8 @@ class worker_set : public stage_gate {
     // after the other would first take all memory of the machine. Errors: memory_shortage.
     void reserve(std::size_t num_slots);
     const std::string name_;
-    const std::size_t trail_{run_.trail() != nullptr ? run_.trail()->add_stage(name_) : 0};
+    // The index of the stage in the trace of the run; 0 without a trace.
+    const std::size_t index_in_trail_{run_.trail() != nullptr ? run_.trail()->add_stage(name_) : 0};
     const std::source_location where_;
     const end_token end_token_{&run_.own_stop(), &name_};  // the address of the name identifies the stage
     // Guards the members below, up to concurrency_, against a change of the concurrency.

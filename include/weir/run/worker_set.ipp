@@ -107,7 +107,7 @@ WEIR_INLINE auto worker_set<Policy>::make_slot(std::size_t index) -> std::unique
             s->sampler = samplers_.back().get();
             s->meter.sample_after(0);
         }
-        detail::follow(*s, run_.trail(), trail_);
+        detail::follow(*s, run_.trail(), index_in_trail_);
     } else {
         s = std::make_unique<slot>(name_, index, run_.main_executor());
     }
