@@ -1,10 +1,11 @@
-// Each public header after macros of other libraries, and a pipeline whose templates are made there.
+// Each public header after macros of other libraries, and pipelines whose templates are made there. With -ffast-math.
 // SPDX-License-Identifier: BSL-1.0
 // The headers of the system and of other libraries that the library includes: what these do about macros is theirs.
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -138,6 +139,8 @@
 #include <weir/mpi.hpp>
 #endif
 
+#include "../portability/fast_math.hpp"
+
 int main() {
     weir::thread_pool pool(2);
     weir::channel<int> c(4);
@@ -151,5 +154,5 @@ int main() {
     int sum = 0;
     for (const int i : run) sum += i;
     std::cout << run.stats();
-    return sum == 9900 && c.try_put(1) == weir::channel_status::success ? 0 : 1;
+    return sum == 9900 && c.try_put(1) == weir::channel_status::success && fast_math::run() == 0 ? 0 : 1;
 }

@@ -1,4 +1,5 @@
 // The library finds its own functions, whatever functions the namespace of a user's types has.
+// Compiled with others: its namespace is none of the library, and its macro ends here.
 #include <weir/task/awaitable.hpp>
 
 #include "support/catch.hpp"
@@ -98,6 +99,7 @@ GREEDY(transfers_of)
 GREEDY(value_of)
 GREEDY(when_all)
 GREEDY(zip)
+#undef GREEDY
 
 class item {
   public:
@@ -299,29 +301,28 @@ TEST_CASE("channels of items of such a namespace work") {
 }
 
 TEST_CASE("stages of functions and items of such a namespace work") {
-    CHECK(::sum(weir::source(items(3)) | weir::pipe(function<0>()) | weir::pipe(function<1>()) |
-                weir::pipe(function<2>()) | weir::pipe(function<3>()) |
-                weir::pipe(function<4>(), {.concurrency = 2}) | weir::sink()) == 15);
-    CHECK(::sum(weir::source(items(3)) | weir::pipe(function<5>()) | weir::pipe(function<6>()) |
-                weir::sink()) == 9);
-    CHECK(::sum(weir::source(items(3)) | weir::flat_map(function<7>()) | weir::filter(greedy::predicate()) |
-                weir::pipe(weir::retry(function<4>())) | weir::sink()) == 12);
-    CHECK(::sum(weir::source(items(4)) | weir::aggregate(2) | weir::disaggregate() | weir::shuffle(2, 1) |
-                weir::take(3) | weir::skip(0) | weir::aggregate_by_weight(3, greedy::weighing()) |
-                weir::sink()) >= 3);
-    CHECK(::sum(weir::source(items(4)) | weir::aggregate(4) |
-                weir::split(greedy::chooser(), weir::branch("even"), weir::branch("odd")) | weir::sink()) ==
-          6);
-    CHECK(::sum(weir::source(items(4)) | weir::aggregate(greedy::pairs()) | weir::tee(weir::disaggregate()) |
-                weir::sink()) == 6);
-    CHECK(::sum(weir::merge(weir::source(items(2)), weir::source(items(2))) | weir::sink()) == 2);
-    CHECK(::sum(weir::zip(weir::source(items(2)), weir::source(items(2))) | weir::sink()) == 1);
-    CHECK(::sum(weir::source(items(2)) |
-                weir::route(greedy::chooser(), weir::branch("even", weir::pipe(function<0>())),
-                            weir::branch("odd", weir::pipe(function<0>()))) |
-                weir::sink()) == 3);
-    CHECK(::sum(weir::source(weir::epochs(greedy::epoch_maker(), 1)) | weir::cache(2) |
-                weir::pipe(function<1>()) | weir::sink()) == 12);
+    CHECK(sum(weir::source(items(3)) | weir::pipe(function<0>()) | weir::pipe(function<1>()) |
+              weir::pipe(function<2>()) | weir::pipe(function<3>()) |
+              weir::pipe(function<4>(), {.concurrency = 2}) | weir::sink()) == 15);
+    CHECK(sum(weir::source(items(3)) | weir::pipe(function<5>()) | weir::pipe(function<6>()) |
+              weir::sink()) == 9);
+    CHECK(sum(weir::source(items(3)) | weir::flat_map(function<7>()) | weir::filter(greedy::predicate()) |
+              weir::pipe(weir::retry(function<4>())) | weir::sink()) == 12);
+    CHECK(sum(weir::source(items(4)) | weir::aggregate(2) | weir::disaggregate() | weir::shuffle(2, 1) |
+              weir::take(3) | weir::skip(0) | weir::aggregate_by_weight(3, greedy::weighing()) |
+              weir::sink()) >= 3);
+    CHECK(sum(weir::source(items(4)) | weir::aggregate(4) |
+              weir::split(greedy::chooser(), weir::branch("even"), weir::branch("odd")) | weir::sink()) == 6);
+    CHECK(sum(weir::source(items(4)) | weir::aggregate(greedy::pairs()) | weir::tee(weir::disaggregate()) |
+              weir::sink()) == 6);
+    CHECK(sum(weir::merge(weir::source(items(2)), weir::source(items(2))) | weir::sink()) == 2);
+    CHECK(sum(weir::zip(weir::source(items(2)), weir::source(items(2))) | weir::sink()) == 1);
+    CHECK(sum(weir::source(items(2)) |
+              weir::route(greedy::chooser(), weir::branch("even", weir::pipe(function<0>())),
+                          weir::branch("odd", weir::pipe(function<0>()))) |
+              weir::sink()) == 3);
+    CHECK(sum(weir::source(weir::epochs(greedy::epoch_maker(), 1)) | weir::cache(2) |
+              weir::pipe(function<1>()) | weir::sink()) == 12);
     CHECK(weir::describe(weir::source(items(2)) | weir::pipe(function<0>()) | weir::sink()).stages.size() ==
           3);
 }
