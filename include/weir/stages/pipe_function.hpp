@@ -68,13 +68,20 @@ decltype(auto) call(Function& f, Given&& item, [[maybe_unused]] const invocation
     }
 }
 
+// Whether the function can be called only with the invocation, too. A concept, so that the second operand of
+// `&&` is not instantiated if the first is false: a function with a pack, as `[](auto... all)`, would be an
+// error there.
+template <class Function, class Given, class... More>
+concept needs_call =
+    !callable<Function, Given, More&...> && callable<Function, Given, More&..., const invocation&>;
+
 // The traits of calling a `Function` with a `Given` and with references to `More`. `Given`: a reference, or
 // the type of an item that is moved in. Stage kinds assert their requirements in a template whose name is
 // part of the compiler's message, such as `the_function<Function>::is_given<T>`.
 template <class Function, class Given, class... More>
 struct call_traits {
     static constexpr bool takes_item = callable<Function, Given, More&...>;
-    static constexpr bool takes_call = !takes_item && callable<Function, Given, More&..., const invocation&>;
+    static constexpr bool takes_call = needs_call<Function, Given, More...>;
     static constexpr bool fits = takes_item || takes_call;
     using returned =
         decltype(detail::call<Function, Given, More...>(std::declval<Function&>(), std::declval<Given>(),
@@ -147,9 +154,8 @@ struct function_of<slot_factory<Make>> {
     using type = std::remove_cvref_t<std::invoke_result_t<Make&>>;
 };
 
-// Whether the function could be called only with an lvalue reference to the item. A concept, so that the
-// second operand of `&&` is not instantiated if the first is false: for an `adapted` function, the second
-// would fail a static assertion.
+// Whether the function could be called only with an lvalue reference to the item. A concept, as `needs_call`:
+// for an `adapted` function, the second operand would fail a static assertion.
 template <class Traits, class Function, class Given>
 concept fits_only_by_reference = !Traits::fits && callable<Function, Given&>;
 

@@ -7,6 +7,7 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>
@@ -355,4 +356,13 @@ TEST_CASE("a function is called with the item, and with the invocation if it tak
     CHECK(weir::detail::call(both, box{"four"}, &seventh) == 11);
     auto first = sum;
     CHECK(weir::detail::call(first, std::make_unique<int>(1), nullptr) == 1);
+}
+
+TEST_CASE("a generic function of any number of arguments is called with the item alone") {
+    virtual_time time;
+    const auto add = [](auto... all) { return (all + ...); };
+    const auto is_odd = [](const auto&... all) { return (all + ...) % 2 == 1; };
+    CHECK(take_all(
+              (weir::source(std::views::iota(1, 5)) | weir::pipe(add) | weir::filter(is_odd) | weir::sink())
+                  .start(time)) == std::vector{1, 3});
 }
