@@ -15,10 +15,10 @@
 #include <weir/platform/process.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
-#include <cstddef>    // for std::size_t
+#include <cstddef>    // for std::ptrdiff_t, std::size_t
 #include <cstdint>    // for std::int64_t, std::uint64_t
 #include <mutex>      // for std::lock_guard
-#include <string>     // for std::string
+#include <string>     // for std::string, std::to_string
 #include <utility>    // for std::swap
 
 namespace weir {
@@ -36,13 +36,13 @@ class virtual_clock {
     // False: the timer had been cancelled; the caller makes its waiter ready.
     [[nodiscard]] bool add(timer& t) noexcept {
         const bool queued = timers_.add(t);
-        if (queued && advances_time(t)) ++num_advancing_;
+        if (queued) count(t, 1);
         return queued;
     }
     // True: the timer was queued; the caller makes its waiter ready.
     [[nodiscard]] bool cancel(timer& t) noexcept {
         const bool was_queued = timers_.cancel(t, now());
-        if (was_queued && advances_time(t)) --num_advancing_;
+        if (was_queued) count(t, -1);
         return was_queued;
     }
 
@@ -61,21 +61,30 @@ class virtual_clock {
         const timer_order order = first->order();
         while (!timers_.empty() && timers_.next()->deadline() <= at && timers_.next()->order() == order) {
             timer* const due = timers_.pop_due(at);
-            if (advances_time(*due)) --num_advancing_;
+            count(*due, -1);
             ready(due->waiter());
         }
         return true;
     }
 
+    // The number of timers that never fire.
+    // relaxed: a number for a report
+    std::ptrdiff_t num_endless() const noexcept { return num_endless_.load(std::memory_order_relaxed); }
+
   private:
-    // Whether this timer lets `advance` without a limit move the clock. False for an observer (`before_all`),
-    // and for a timer at the largest instant, which never fires.
-    static bool advances_time(const timer& t) noexcept {
-        return t.order() == timer_order::normal && t.deadline() != (time_point::max)();
+    // A timer at the largest instant never fires. Others let `advance` without a limit move the clock, except
+    // an observer (`before_all`).
+    void count(const timer& t, std::ptrdiff_t change) noexcept {
+        if (t.deadline() == (time_point::max)()) {
+            num_endless_.fetch_add(change, std::memory_order_relaxed);  // relaxed: see num_endless()
+        } else if (t.order() == timer_order::normal) {
+            num_advancing_ += change;
+        }
     }
 
     timer_queue timers_;
-    std::size_t num_advancing_ = 0;  // how many of the timers make time advance
+    std::ptrdiff_t num_advancing_ = 0;  // how many of the timers make time advance
+    standard_platform::atomic<std::ptrdiff_t> num_endless_{0};
     standard_platform::atomic<std::int64_t> now_{0};
 };
 
@@ -93,11 +102,18 @@ class virtual_executor : public executor {
     // Throws `deadlock_error`. The waiting coroutines are not destroyed.
     [[noreturn]] void throw_deadlock(const std::string& waiters) {
         users().allow_leftovers();
+        const std::ptrdiff_t sleeps = clock_.num_endless();
+        std::string who;
+        if (sleeps == 1) who = "\n  a coroutine sleeps for ever";
+        if (sleeps > 1) who = "\n  " + std::to_string(sleeps) + " coroutines sleep for ever";
+        who += waiters;
+        if (who.empty()) {
+            who =
+                "\n  for something other than a channel at which a coroutine of this executor was the first "
+                "to wait";
+        }
         throw deadlock_error(detail::without_controls(
-            "weir: deadlock: nothing can run, no timer is left, and somebody waits:" +
-            (waiters.empty() ? std::string("\n  for something other than a channel at which a coroutine of "
-                                           "this executor was the first to wait")
-                             : waiters)));
+            "weir: deadlock: nothing can run, no timer is left, and somebody waits:" + who));
     }
 
     virtual_clock clock_;

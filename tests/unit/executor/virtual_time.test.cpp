@@ -374,6 +374,26 @@ TEST_CASE("a deadlock report names each waiter, its operation and its channel") 
     CHECK(message_of([&] { time.run(); }) == "none");
 }
 
+TEST_CASE("the report of a deadlock names sleeps that never end") {
+    struct body {
+        static weir::task<> sleep(weir::duration d) { co_await weir::sleep_for(d); }
+        static weir::task<> get(channel<int>& c) { static_cast<void>(co_await c.get()); }
+    };
+    const std::string begin = "weir: deadlock: nothing can run, no timer is left, and somebody waits:";
+    virtual_time time;
+    CHECK(message_of([&] { weir::sync_wait(time, body::sleep(weir::duration::max())); }) ==
+          begin + "\n  a coroutine sleeps for ever");
+    virtual_time other;
+    channel<int> c(1, other, "c");
+    CHECK(message_of([&] {
+              weir::sync_wait(other, weir::when_all(body::sleep(weir::duration::max()),
+                                                    body::sleep(weir::duration(7)),
+                                                    body::sleep(weir::duration::max()), body::get(c)));
+          }) ==
+          begin +
+              "\n  2 coroutines sleep for ever\n  channel 'c' is empty, 0 of 1: a coroutine waits to get");
+}
+
 TEST_CASE("the report of a deadlock gives no control characters of names to a terminal") {
     virtual_time time;
     channel<int> c(1, time, "red\x1B[31m");
