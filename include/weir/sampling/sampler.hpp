@@ -220,6 +220,15 @@ class sampler : public basic_sampler<detail::permuted_order> {
     }
 };
 
+namespace detail {
+
+template <class Order>
+void is_sampler_base(const basic_sampler<Order>*);
+template <class S>
+concept sampler_like = requires(const S* s) { detail::is_sampler_base(s); };
+
+}  // namespace detail
+
 }  // namespace weir
 
 #endif

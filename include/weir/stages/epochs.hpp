@@ -33,6 +33,8 @@ namespace detail {
 
 inline constexpr auto negative_count =
     "weir: the number of epochs, or times, was negative; for ever is weir::endless";
+inline constexpr auto empty_for_ever =
+    "weir: the container given to epochs is empty, and so is each of its endless epochs; give their number";
 
 // A source of epochs (passes over the data). `make`: see `make_epoch`; `count`: the number of epochs.
 template <class Make>
@@ -68,8 +70,7 @@ epochs_of<Make> refused_epochs();
 
 template <class Make>
 class items_of<epochs_of<Make>> {
-    using range = made_epoch_t<Make>;
-    using inner = items_of<range>;
+    using inner = items_of<made_epoch_t<Make>>;
 
   public:
     using item = epoch_item<typename inner::item>;
@@ -97,7 +98,7 @@ class items_of<epochs_of<Make>> {
 
   private:
     void begin() {
-        if (!items_) items_.emplace(range(detail::make_epoch(from_.make, epoch_)));
+        if (!items_) items_.emplace(made_epoch_t<Make>(detail::make_epoch(from_.make, epoch_)));
     }
     std::optional<item> mark_ends(std::optional<typename inner::item>&& value) {
         if (value) return std::optional<item>(std::in_place, std::move(*value), provenance(epoch_));
@@ -195,11 +196,6 @@ struct draws_of {
     std::uint64_t epochs;
 };
 
-template <class Order>
-void is_sampler_base(const basic_sampler<Order>*);
-template <class S>
-concept sampler_like = requires(const S* s) { detail::is_sampler_base(s); };
-
 template <class Sampler>
 class items_of<draws_of<Sampler>> {
   public:
@@ -247,8 +243,8 @@ class items_of<draws_of<Sampler>> {
 ///               of the epoch, from 0, or without arguments. Or a container, of which each epoch gets a copy.
 /// \param count  the number of epochs; `weir::endless` by default.
 /// Ends:   after `count` epochs, also empty ones. If endless epochs are empty, a loop over items never ends.
-/// Errors: `std::invalid_argument` for a negative `count`. An exception from `make` or from its range ends
-///         the stream and fails the run, as in any `source`.
+/// Errors: `std::invalid_argument` for a negative `count`, and for endless epochs of an empty container. An
+///         exception from `make` or from its range ends the stream and fails the run, as in any `source`.
 template <class Make>
 [[nodiscard]] auto epochs(Make&& make, std::uint64_t count = endless) {
     using kept = std::decay_t<Make>;
@@ -262,17 +258,21 @@ template <class Make>
         return detail::refused_epochs<detail::kept_t<Make>>();
     } else {
         detail::refuse_negative(count, detail::negative_count);
+        detail::refuse_if(count == endless && detail::is_empty_container(make), detail::empty_for_ever);
         return detail::epochs_of<kept>{std::forward<Make>(make), count};
     }
 }
 
 /// The items of `epochs(make, count)` as one stream without epochs: `source(repeat(files, 3))`.
 ///
-/// Errors: as for `epochs`.
+/// Errors: as for `epochs`; but an empty container gives nothing.
 /// Ends:   after `count` repetitions, or after one without items.
 template <class Make>
 [[nodiscard]] auto repeat(Make&& make, std::uint64_t count = endless) {
-    return detail::repetitions_of<std::decay_t<Make>>{weir::epochs(std::forward<Make>(make), count)};
+    detail::refuse_negative(count, detail::negative_count);
+    detail::repetitions_of<std::decay_t<Make>> all{weir::epochs(std::forward<Make>(make), 0)};
+    all.each.count = count;
+    return all;
 }
 
 /// The draws of a sampler, as a source of epochs from which a run can be resumed (`run::checkpoint`):

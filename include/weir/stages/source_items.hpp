@@ -17,7 +17,7 @@
 #include <functional>   // for std::reference_wrapper, std::unwrap_reference_t
 #include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional
-#include <span>         // for std::ranges::input_range, which <span> needs, and <ranges> has with all views
+#include <span>         // for std::ranges::input_range and empty, which <ranges> has with all views, too
 #include <type_traits>  // for std::conditional_t, std::invoke_result_t
 #include <utility>      // for std::move
 
@@ -214,6 +214,14 @@ class any_items {
   private:
     std::unique_ptr<holder> items_;
 };
+
+// Whether `items` is a container that has none. A view may get some later.
+template <class S>
+bool is_empty_container(const S& items) {
+    if constexpr (requires { std::ranges::empty(items); } && !std::ranges::view<S>)
+        return std::ranges::empty(items);
+    return false;
+}
 
 template <class S>
 concept has_progress = requires(items_of<S>& items, run_context& run) { items.add_progress(run); };

@@ -143,6 +143,15 @@ TEST_CASE("epochs are made of ranges, containers and generators, each anew") {
     CHECK(of_source(ints{5}, 3) == nested{{5}, {5}, {5}});
 }
 
+TEST_CASE("endless epochs of an empty container are refused with a sentence") {
+    CHECK(items::message_of([] { static_cast<void>(weir::epochs(ints())); }) ==
+          "weir: the container given to epochs is empty, and so is each of its endless epochs; give their "
+          "number");
+    CHECK_NOTHROW(static_cast<void>(weir::epochs(ints(), 3)));
+    CHECK_NOTHROW(static_cast<void>(weir::epochs([] { return ints(); })));
+    CHECK_NOTHROW(static_cast<void>(weir::epochs(std::views::iota(0, 0))));
+}
+
 TEST_CASE("an epoch is made when the one before has been pulled, and a run makes its own") {
     virtual_time time;
     std::vector<std::uint64_t> made;
