@@ -100,7 +100,7 @@ inline void append_ranks(std::string& out, const run_view& view) {
     append_rank_table(out, "Stages over ranks",
                       {{"stage"},
                        {"ranks"},
-                       {"least time at work of a task"},
+                       {"least run + await of a task"},
                        {"median"},
                        {"most"},
                        {"least rate"},

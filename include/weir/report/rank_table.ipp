@@ -269,7 +269,7 @@ WEIR_INLINE std::string table_text(const rank_stats& stats) {
     detail::append_tables(text, stats.all);
     detail::text_table stages(
         {"over ranks", "ranks", "least", "median", "most", "least", "median", "most", "least", "most"});
-    stages.add_group(2, 4, "time at work of a task");
+    stages.add_group(2, 4, "run + await of a task");
     stages.add_group(5, 7, "rate");
     stages.add_group(8, 9, "% waiting");
     detail::append_spreads(text, std::move(stages), detail::stage_spreads(stats));

@@ -327,7 +327,7 @@ queue   size  items    rate     ave  p99     ave      p99  readiness
 read     0/8   2821  282 /s       0    0  1.4 ms  10.0 ms       90 %
 decode   0/8   2821  282 /s       0    0  1.7 ms  19.0 ms       88 %
 
-                   ---- time at work of a task -----  ------------- rate --------------  - % waiting --
+                   ----- run + await of a task -----  ------------- rate --------------  - % waiting --
 over ranks  ranks        least   median         most        least   median         most   least    most
 read            4       1.0 ms   1.0 ms       1.0 ms  42.1 /s (2)  80.0 /s  80.0 /s (3)  92 (0)  96 (2)
 decode          4  10.0 ms (0)  10.0 ms  19.0 ms (2)  42.1 /s (2)  80.0 /s  80.0 /s (3)      20      20
