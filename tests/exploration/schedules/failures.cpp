@@ -406,6 +406,45 @@ void failed_in_turn(world& w) {
     book.settle_stopped(6);
 }
 
+// An item ends the stage while items of its epoch wait for places. The mark waits behind them, and is refused at
+// once: its slot ends, and destroys its function.
+void refused_behind_others(world& w) {
+    ledger book;
+    weir::block_pool blocks(2 * sizeof(std::size_t), 1);
+    const auto make = [&book](std::uint64_t) {
+        std::vector<item> some;
+        for (int i = 0; i < 6; ++i) some.push_back(book.make());
+        return some;
+    };
+    const auto function = std::make_shared<int>();
+    int calls = 0;
+    long slots = 0;
+    const auto write = [&, function](item i, std::span<std::size_t> place) -> task<void> {
+        book.dropped(i);
+        place[0] = 0;
+        const int call = calls++;
+        co_await weir::sleep_for(duration(call == 1 ? 10 : 100));
+        if (call == 0) book.check(function.use_count() < slots, "the mark waits for nothing");
+        if (call != 1) co_return;
+        slots = function.use_count();
+        throw std::runtime_error("bad");
+    };
+    {
+        auto run = (weir::source(weir::epochs(make, 1), {.capacity = 1}) |
+                    weir::batch_slots<std::size_t>(
+                        blocks, {.places = 2}, weir::per_slot([&write] { return write; }),
+                        {.concurrency = 7, .output_order = weir::output_order::completion, .capacity = 1}) |
+                    weir::sink(1))
+                       .start<stepwise>(w);
+        const ending end = end_of([&] {
+            while (run.get()) {
+            }
+        });
+        book.check(end.failed && end.inside == "bad", "the failure is told");
+    }
+    book.settle_stopped(6);
+}
+
 const schedules::registered all("failures", {{"a_stage_throws", a_stage_throws},
                                              {"tolerated", tolerated},
                                              {"one_too_many", one_too_many},
@@ -416,6 +455,7 @@ const schedules::registered all("failures", {{"a_stage_throws", a_stage_throws},
                                              {"out_of_time", out_of_time},
                                              {"a_hook_throws", a_hook_throws},
                                              {"a_slot_without_a_function", a_slot_without_a_function},
-                                             {"failed_in_turn", failed_in_turn}});
+                                             {"failed_in_turn", failed_in_turn},
+                                             {"refused_behind_others", refused_behind_others}});
 
 }  // namespace

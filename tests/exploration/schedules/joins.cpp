@@ -9,6 +9,7 @@
 #include <weir/graph/tee.hpp>
 #include <weir/graph/zip.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 
@@ -316,12 +317,9 @@ void routed_with_a_failure(world& w) {
     book.settle_stopped(each + 1);
 }
 
-// Parts of each batch go different ways, and come together again in their places.
-template <class Choose>
-void divided_by(world& w, Choose choose) {
-    ledger book;
-    consumer to(book);
-    const auto batches = [&book, left = 3]() mutable -> std::optional<std::vector<item>> {
+// A source's function: three batches of two.
+auto pairs(ledger& book) {
+    return [&book, left = 3]() mutable -> std::optional<std::vector<item>> {
         if (left == 0) return std::nullopt;
         --left;
         std::vector<item> both;
@@ -329,9 +327,16 @@ void divided_by(world& w, Choose choose) {
         both.push_back(book.make());
         return both;
     };
+}
+
+// Parts of each batch go different ways, and come together again in their places.
+template <class Choose>
+void divided_by(world& w, Choose choose) {
+    ledger book;
+    consumer to(book);
     const auto pass = [](std::vector<item> part) { return part; };
     const bool whole = run_or_stop(w,
-                                   weir::source(batches, {.capacity = 1}) |
+                                   weir::source(pairs(book), {.capacity = 1}) |
                                        weir::split(choose, {.capacity = 1},
                                                    weir::branch("thirds", weir::pipe(pass, {.capacity = 1})),
                                                    weir::branch("others")) |
@@ -351,6 +356,29 @@ void divided_by_who_waits(world& w) {
         co_await weir::sleep_for(weir::duration(1));
         co_return third ? 0 : 1;
     });
+}
+
+// A take ends a split, and the split that this one is in a branch of: behind as many batches.
+void divided_and_taken(world& w) {
+    ledger book;
+    consumer to(book);
+    const std::size_t enough = 1 + w.draw(2);
+    const auto inner =
+        weir::split([](const item&) { return 0; }, {.capacity = 1},
+                    weir::branch("taken", weir::take(enough, {.capacity = 1})), weir::branch("empty"));
+    std::size_t count = 0;
+    const bool whole = run_or_stop(w,
+                                   weir::source(pairs(book), {.capacity = 1}) |
+                                       weir::split([](const item& i) { return i.nth() % 2; }, {.capacity = 1},
+                                                   weir::branch("inner", inner), weir::branch("others")) |
+                                       weir::sink(1),
+                                   90, [&](const std::vector<item>& batch) {
+                                       ++count;
+                                       book.check(batch.size() == 2, "nothing is missing in a batch");
+                                       for (const item& i : batch) to.got_next(i);
+                                   });
+    book.check(!whole || count == enough, "as many batches come out as the take gives");
+    book.settle_stopped(6);
 }
 
 // Each kind of stage that is no function, while the run is paused.
@@ -402,6 +430,7 @@ const schedules::registered all("joins",
                                  {"routed_with_a_failure", routed_with_a_failure},
                                  {"divided", divided},
                                  {"divided_by_who_waits", divided_by_who_waits},
+                                 {"divided_and_taken", divided_and_taken},
                                  {"paused_joins", paused_joins}});
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <weir/task/task_group.hpp>
 #include <weir/task/when_all.hpp>
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <stdexcept>
@@ -281,12 +282,39 @@ void lanes(world& w) {
     book.settle(left);
 }
 
+// Coroutines go into lanes, at once or later: none runs while one waits in a more urgent lane.
+void lanes_by_urgency(world& w) {
+    ledger book;
+    {
+        weir::priority_lanes all(w);
+        std::array<weir::executor*, 3> lane{};
+        std::array<std::size_t, 3> waiting{};
+        for (weir::executor*& one : lane) one = &all.add();
+        const auto go = [&](std::size_t place, duration later) -> task<> {
+            co_await weir::sleep_for(later);
+            ++waiting[place];
+            co_await weir::schedule(*lane[place]);
+            --waiting[place];
+            for (std::size_t i = place + 1; i < lane.size(); ++i)
+                book.check(waiting[i] == 0, "the most urgent one runs first");
+        };
+        const auto one = [&w, &go] {
+            const std::size_t place = w.draw(3);
+            return go(place, duration(static_cast<duration::rep>(w.draw(2))));
+        };
+        auto a = one(), b = one(), c = one(), d = one();
+        weir::sync_wait(w, weir::when_all(std::move(a), std::move(b), std::move(c), std::move(d)));
+    }
+    book.settle();
+}
+
 const schedules::registered all("tasks", {{"a_thread_gets", a_thread_gets},
                                           {"a_thread_puts", a_thread_puts},
                                           {"a_thread_among_others", a_thread_among_others},
                                           {"a_part_throws", a_part_throws},
                                           {"a_group", a_group},
                                           {"a_generator", a_generator},
-                                          {"lanes", lanes}});
+                                          {"lanes", lanes},
+                                          {"lanes_by_urgency", lanes_by_urgency}});
 
 }  // namespace

@@ -260,6 +260,25 @@ TEST_CASE("a slot that waits for a block takes the place that another item leave
     CHECK(sorted(all) == ints{1, 2, 3, 4});
 }
 
+TEST_CASE("an item that ends the stage refuses the mark of its epoch at once, also behind items that wait") {
+    virtual_time time;
+    block_pool memory(2 * sizeof(int), 1);
+    // Items 0 and 1 have the block; all others, and the mark, wait for a place.
+    const auto one_fails = [](int n, std::span<int> place) -> weir::task<> {
+        co_await weir::sleep_for(n == 1 ? weir::duration(1ms) : weir::duration(1h));
+        if (n == 1) throw std::runtime_error("one");
+        place[0] = n;
+    };
+    auto run = (weir::source(weir::epochs([](std::uint64_t) { return first_numbers(6); }, 1)) |
+                weir::batch_slots<int>(memory, {.places = 2}, one_fails,
+                                       {.concurrency = 7, .output_order = output_order::completion}) |
+                weir::sink(1))
+                   .start(time);
+    CHECK_THROWS_AS(lists_of(run), weir::pipeline_failure);
+    const weir::stage_stats all = run.stats().stages[1];
+    CHECK(std::ranges::count_if(all.per_slot, [](const auto& slot) { return slot.wait_turn == 1ms; }) == 1);
+}
+
 TEST_CASE("without a free block the stage waits, and its statistics tell for how long") {
     virtual_time time;
     block_pool memory(2 * sizeof(int), 1);
