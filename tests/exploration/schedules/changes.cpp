@@ -10,11 +10,14 @@
 #include <weir/run/invocation.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -334,6 +337,42 @@ void hooked(world& w) {
     settle(book, stops, how.most_under_way());
 }
 
+// Slots leave service while they wait for an item, whatever their place in the line: they get none.
+void slots_that_leave(world& w) {
+    ledger book;
+    consumer to(book);
+    constexpr std::size_t all_slots = 4;
+    std::size_t at_work = 0, most = 0;
+    const auto late = [&book, left = all_slots]() mutable -> weir::task<std::optional<item>> {
+        if (left == all_slots) co_await weir::sleep_for(duration(10));
+        std::optional<item> next;
+        if (left != 0) {
+            --left;
+            next.emplace(book.make());
+        }
+        co_return next;
+    };
+    const auto work = [&](item i) -> weir::task<item> {
+        most = std::max(most, ++at_work);
+        co_await weir::sleep_for(duration(10));
+        --at_work;
+        co_return std::move(i);
+    };
+    {
+        auto run = (weir::source(late, {.capacity = all_slots}) |
+                    weir::pipe(work, {.name = "work", .concurrency = all_slots}) | weir::sink(all_slots))
+                       .start<stepwise>(w);
+        const auto change = [&run]() -> weir::task<> {
+            co_await weir::sleep_for(duration(1));
+            run.set_concurrency("work", 2);
+        };
+        weir::sync_wait(w, change());
+        while (auto next = run.get()) to.got_in_any_order(*next);
+    }
+    book.check(most == 2, "only the slots that are left work");
+    book.settle_run();
+}
+
 const schedules::registered all("changes", {{"other_slots", other_slots},
                                             {"other_slots_that_sleep", other_slots_that_sleep},
                                             {"moved_slots", moved_slots},
@@ -344,6 +383,7 @@ const schedules::registered all("changes", {{"other_slots", other_slots},
                                             {"changed_while_paused", changed_while_paused},
                                             {"later_stages_first", later_stages_first},
                                             {"limited_run", limited_run},
-                                            {"hooked", hooked}});
+                                            {"hooked", hooked},
+                                            {"slots_that_leave", slots_that_leave}});
 
 }  // namespace
