@@ -93,6 +93,7 @@
 #include <weir/stages/iteration.ipp>
 #include <weir/stages/slot_loop.ipp>
 #include <weir/stages/stage.ipp>
+#include <weir/stages/stage_task.hpp>
 #include <weir/task/frame_pool.ipp>
 #include <weir/task/stop_state.hpp>
 #include <weir/task/task_group.ipp>
@@ -190,6 +191,9 @@ template class running_stage<unmeasured>;
 template class worker_set<measured>;
 template class worker_set<summed>;
 template class worker_set<unmeasured>;
+template class task_context<measured>;
+template class task_context<summed>;
+template class task_context<unmeasured>;
 
 }  // namespace detail
 }  // namespace weir

@@ -57,7 +57,7 @@ class any_channel : public channel_puts<Policy> {
     using typename items::waiter;
 
     // Virtual: a run (a started pipeline) destroys its channels through pointers to this class.
-    virtual ~any_channel() = default;
+    virtual ~any_channel();
 
     // `line`: the end at which `w` waits. `stop` ends the wait of `w`; a `w` that is not yet in line will not
     // wait. `forget` removes `w` from the line; false: `w` was not in line. With a limit in bytes, both

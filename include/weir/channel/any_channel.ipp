@@ -13,6 +13,9 @@
 namespace weir::detail {
 
 template <class Policy>
+WEIR_INLINE any_channel<Policy>::~any_channel() = default;
+
+template <class Policy>
 WEIR_INLINE auto any_channel<Policy>::block(side line, void* item, duration max_wait) -> outcome {
     detail::check_threads_of(core::clock_.owner());
     typename core::parker flag;

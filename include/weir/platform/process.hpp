@@ -131,7 +131,7 @@ class registry {
         }
     }
 
-    void remove(registered& one) noexcept {
+    WEIR_NOINLINE void remove(registered& one) noexcept {
         const std::lock_guard guard(lock_);
         take_new();
         unlink(one);

@@ -32,6 +32,7 @@ class running_stage : public worker_set<Policy> {
     using typename worker_set<Policy>::slot;
 
     running_stage(run_context& run, const char* kind, const stage_options& options);
+    ~running_stage() override;
 
     // The queues that the stage takes from and puts into, by their indices in the run.
     void connect(std::vector<std::size_t> inputs, std::vector<std::size_t> outputs) noexcept {

@@ -22,6 +22,9 @@ WEIR_INLINE running_stage<Policy>::running_stage(run_context& run, const char* k
 }
 
 template <class Policy>
+WEIR_INLINE running_stage<Policy>::~running_stage() = default;
+
+template <class Policy>
 WEIR_INLINE auto running_stage<Policy>::stats(std::int64_t until, stillness& still) const -> stage_stats {
     stage_stats s;
     s.kind = kind_;

@@ -9,13 +9,10 @@
 #include <weir/measure/slot.hpp>
 #include <weir/measure/trail.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/env.hpp>
 #include <weir/platform/numbers.hpp>
-#include <weir/run/invocation.hpp>
 
 #include <cstdint>      // for std::int64_t, std::uint64_t
 #include <exception>    // for std::exception_ptr
-#include <optional>     // for std::optional
 #include <type_traits>  // for std::conditional_t
 
 namespace weir::detail {
@@ -228,44 +225,16 @@ class item_tracer {
     std::uint64_t num_given_ = 0;  // the number of results of unknown origin
 };
 
-// The context of a worker, the coroutine of a slot: created once, when the worker starts. `Resources`: the
-// objects that each slot of the stage has for itself, for example a function made by `per_slot`. While a
-// worker is watched, it calls hooks, traces items and records samples (the times of single tasks, chosen at
-// random). A worker that is not watched does none of these.
-template <class Slot, class Resources>
-struct worker_context {
-    worker_context(Slot& s, coroutine_env& e, bool guarded, result_origin origin) noexcept
-        : slot(s), env(e), tracer(s, origin), needs_guard(guarded),
-          is_always_watched(guarded || tracer.is_on()), is_watched(is_always_watched) {}
+// The context of a worker, the coroutine of a slot: see stage_task.hpp.
+template <class Policy, class Resources>
+struct worker_context;
 
-    Slot& slot;
-    coroutine_env& env;  // the environment of the worker's coroutine
-    item_tracer tracer;
-    const bool needs_guard;        // hooks, a time limit, or a function that takes the `invocation`
-    const bool is_always_watched;  // `needs_guard`, or a trace follows items
-    bool is_watched;               // `is_always_watched`, or the next task is part of a sample
-    Resources resources;
-    std::uint64_t number = 0;  // the number of the current or last item, without marks; see `numbers_results`
-    std::optional<invocation_guard> guard;  // calls the hooks of the current task
-};
+// The members of an iteration that do not depend on the kind of the stage. Members are written before they
+// are read, and have no initial values, which would cost 3 ns an iteration.
+struct iteration_state {
+    iteration_state() noexcept {}  // user-provided, so that the members are not set to zero
 
-// The state of one iteration of the worker loop: the input item, its results or error, and what to do next.
-// `C`, `D`: the item types of the queues before and behind the stage; `State`: the members that the stage
-// kind adds. Members are written before they are read, and have no initial values, which would cost 3 ns an
-// iteration.
-template <class C, class D, class Slot, class State = nothing, class Resources = nothing>
-struct iteration_of : State {
-    using context_type = worker_context<Slot, Resources>;
-
-    iteration_of() noexcept {}  // user-provided, so that the members are not set to zero
-
-    C* item;  // null: no item came, or the kind takes none
-    // The position of the item: its number in the input, its epoch, and whether it is an end-of-epoch mark.
-    [[no_unique_address]] std::conditional_t<is_epoch_item<C> || is_epoch_item<D>, turn, place_without_epoch>
-        place;
     std::exception_ptr error;
-    D* to_put;  // the result to put when the turn of the item has come
-    context_type* context;
     std::int64_t began;  // when the task began, or continued after its previous result; in ns
     std::int64_t spent;  // time spent on the task so far, in ns
     worker_step next;
@@ -274,6 +243,23 @@ struct iteration_of : State {
     bool input_ended;       // no item came, and none will
     bool has_more_results;  // more results follow the one that is being put
     bool ends_stage;
+};
+
+// The state of one iteration of the worker loop: the input item, its results or error, and what to do next.
+// `C`, `D`: the item types of the queues before and behind the stage; `State`: the members that the stage
+// kind adds.
+template <class C, class D, class Policy, class State = nothing, class Resources = nothing>
+struct iteration_of : State, iteration_state {
+    using context_type = worker_context<Policy, Resources>;
+
+    iteration_of() noexcept {}  // see iteration_state
+
+    C* item;  // null: no item came, or the kind takes none
+    // The position of the item: its number in the input, its epoch, and whether it is an end-of-epoch mark.
+    [[no_unique_address]] std::conditional_t<is_epoch_item<C> || is_epoch_item<D>, turn, place_without_epoch>
+        place;
+    D* to_put;  // the result to put when the turn of the item has come
+    context_type* context;
 };
 
 }  // namespace weir::detail

@@ -18,7 +18,7 @@
 #include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::conditional_t, std::remove_cvref_t
-#include <utility>      // for std::declval, std::forward, std::in_place_t, std::move
+#include <utility>      // for std::forward, std::in_place_t, std::move
 
 namespace weir::detail {
 
@@ -34,8 +34,7 @@ namespace weir::detail {
 // statistics); small items by value (no difference).
 template <class R, class T, bool TakesCall>
 class any_function {
-    struct callee {
-        virtual ~callee() = default;
+    struct callee : hidden_object {
         virtual R call(T&& item, const invocation* info) = 0;
     };
     template <class Function>
@@ -50,26 +49,23 @@ class any_function {
 
   public:
     template <class Function>
-    any_function(std::in_place_t, Function&& function) {
-        // Not std::make_unique, whose pointer type makes a compiler instantiate some thirty functions for
-        // each `Function`.
-        using made = callee_of<std::remove_cvref_t<Function>>;
-        callee_.reset(new made(std::in_place, std::forward<Function>(function)));
-    }
+    any_function(std::in_place_t, Function&& function)
+        : callee_(new callee_of<std::remove_cvref_t<Function>>(std::in_place,
+                                                               std::forward<Function>(function))) {}
 
     R operator()(T&& item)
         requires(!TakesCall)
     {
-        return callee_->call(std::move(item), nullptr);
+        return static_cast<callee&>(*callee_).call(std::move(item), nullptr);
     }
     R operator()(T&& item, const invocation& info)
         requires TakesCall
     {
-        return callee_->call(std::move(item), &info);
+        return static_cast<callee&>(*callee_).call(std::move(item), &info);
     }
 
   private:
-    std::unique_ptr<callee> callee_;
+    std::unique_ptr<hidden_object> callee_;
 };
 
 // Whether the type of a function can be hidden. Not if the function is a factory of functions (`per_slot`),
@@ -79,21 +75,30 @@ inline constexpr bool is_erasable =
     !is_slot_factory<Function> && !requires(Function& f, const invocation& call) { f.left_out(call); } &&
     !requires(Function& f) { f.measure_nothing(); } && !requires(const Function& f) { f.transfers(); };
 
-// Returns `function`, in an `any_function` if its type can be hidden. `C`: the element type of the queue
-// before the stage.
+// The type in which a stage keeps a function: an `any_function` if the type of the function can be hidden.
+// `C`: the element type of the queue before the stage.
+template <class Function, class C>
+struct kept_function {
+    using type = Function;
+};
+template <class Function, class C>
+    requires is_erasable<Function>
+struct kept_function<Function, C> {
+    using traits = typename function_call<Function, C>::traits;
+    using type = any_function<typename traits::returned, carried_value_t<C>, traits::takes_call>;
+};
+template <class Function, class C>
+using kept_function_t = typename kept_function<Function, C>::type;
+
+// Returns `function`, or the `any_function` in which a stage keeps it.
 template <class Function, class C, class G>
 decltype(auto) keep_function(G&& function) {
     if constexpr (is_erasable<Function>) {
-        using traits = typename function_call<Function, C>::traits;
-        using erased = any_function<typename traits::returned, carried_value_t<C>, traits::takes_call>;
-        return erased(std::in_place, std::forward<G>(function));
+        return kept_function_t<Function, C>(std::in_place, std::forward<G>(function));
     } else {
         return std::forward<G>(function);
     }
 }
-template <class Function, class C>
-using kept_function_t =
-    std::remove_cvref_t<decltype(detail::keep_function<Function, C>(std::declval<Function>()))>;
 
 // The types of a pipe's function, and of the queues of its stage. `Call`: how the function is called; `C` and
 // `D`: the element types of the queues before and behind the stage.

@@ -192,8 +192,7 @@ concept source_like = requires { typename items_of<S>::item; };
 // source's type, so that the stage is compiled once for each item type, as with `any_function`.
 template <class T>
 class any_items {
-    struct holder {
-        virtual ~holder() = default;
+    struct holder : hidden_object {
         virtual std::optional<T> next() = 0;
     };
     template <class S>
@@ -209,10 +208,10 @@ class any_items {
 
     template <source_like S>
     explicit any_items(S&& from) : items_(new holder_of<S>(std::forward<S>(from))) {}
-    std::optional<T> next() { return items_->next(); }
+    std::optional<T> next() { return static_cast<holder&>(*items_).next(); }
 
   private:
-    std::unique_ptr<holder> items_;
+    std::unique_ptr<hidden_object> items_;
 };
 
 // Whether `items` is a container that has none. A view may get some later.

@@ -111,6 +111,12 @@ kept_options stage_options_of(const Options& from, std::string_view kind) {
 template <class S>
 concept stage_description = std::derived_from<std::remove_cvref_t<S>, stage_base>;
 
+// The base of an object of a type that a stage hides. One type of pointer owns all such objects: a type of
+// std::unique_ptr costs a compiler 45 functions.
+struct hidden_object {
+    virtual ~hidden_object() = default;
+};
+
 // Stands for a stage that a static assertion has refused, so that the compiler gives no further errors.
 struct no_stage {
     explicit no_stage(const auto&...) noexcept {}

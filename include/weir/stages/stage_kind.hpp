@@ -52,7 +52,7 @@ class stage_kind : public running_stage<Policy> {
 
     using item_traits = epoch_item_traits<C>;
     template <class State = nothing, class Resources = nothing>
-    using iteration_with = iteration_of<C, D, slot, State, Resources>;
+    using iteration_with = iteration_of<C, D, Policy, State, Resources>;
 
     static constexpr bool has_input = !std::is_same_v<C, nothing>;
     // Properties such as `makes_results_later`: see iteration.hpp.

@@ -3,30 +3,108 @@
 #ifndef WEIR_STAGES_STAGE_TASK_HPP
 #define WEIR_STAGES_STAGE_TASK_HPP
 
+#include <weir/channel/any_channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/measure/policy.hpp>
 #include <weir/measure/task_sampler.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/run/invocation.hpp>
+#include <weir/run/running_stage.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/slot_loop.hpp>
 #include <weir/stages/stage_kind.hpp>
 #include <weir/stages/worker_waits.hpp>
 #include <weir/task/slot_accounting.hpp>
 
-#include <cstdint>      // for std::int64_t, std::uint64_t
-#include <string_view>  // for std::string_view
-#include <utility>      // for std::as_const, std::move
+#include <cstddef>    // for std::nullptr_t
+#include <cstdint>    // for std::uint64_t
+#include <exception>  // for std::exception_ptr
+#include <optional>   // for std::optional
+#include <utility>    // for std::as_const
 
 namespace weir::detail {
 
-// The base of a `stage_worker`: begins and ends the task on an item. Rare paths are not inlined. The sample
-// of a slot has the times of single tasks, chosen at random; that of an `aggregate` has the sizes of batches.
+// The item on which a task begins, for hooks and traces. `from`: the queue of the item; null: an item of no
+// queue, or none. `is_made`: the stage makes the item without input.
+template <class Policy>
+struct task_item {
+    std::uint64_t number;  // at the stage
+    std::uint64_t epoch;
+    any_item input;
+    any_channel<Policy>* from = nullptr;
+    std::uint64_t queue_number = 0;
+    bool is_made = false;
+};
+
+// What a worker does for its tasks besides the work: all that does not depend on the kind of the stage.
+// Created once, when the worker starts. While a worker is watched, it calls hooks, traces items and records
+// samples; a worker that is not watched does none of these. The sample of a slot has the times of single
+// tasks, chosen at random; that of an `aggregate` has the sizes of batches. Most functions are rare paths.
+template <class Policy>
+class task_context {
+    using slot_type = slot_of<Policy>;
+
+  public:
+    // `needs_call`: the stage's function takes the `invocation`.
+    task_context(running_stage<Policy>& stage, slot_type& me, coroutine_env& e, const stage_traits& traits,
+                 bool needs_call, duration time_limit) noexcept;
+
+    void begin_watched(const task_item<Policy>& of, iteration_state& it) noexcept;
+    // `gave_none`: the stage has made a mark or nothing, without input.
+    void end_guard(bool gave_none, const any_item& output, std::exception_ptr& error) noexcept;
+    // The next result is to be put. `has_item`: whether the result contains the current item; `lacks_item`:
+    // there is one, and the result does not contain it.
+    void watch_result(std::uint64_t item, std::uint64_t epoch, bool is_mark, bool has_item,
+                      bool lacks_item) noexcept;
+    void end_watched(bool holds_items) noexcept;
+    // Records a failed task. Returns whether the stage goes on. `is_timed`: after `spent` ns.
+    bool fail(std::uint64_t item, iteration_state& it, bool is_timed, bool is_tolerated) noexcept;
+    // A task has ended, and the clock was read. Records the task if it is part of the sample, or watches the
+    // worker from now on if the next task is.
+    WEIR_ALWAYS_INLINE void end_sample([[maybe_unused]] bool failed) noexcept {
+        if constexpr (Policy::statistics) {
+            if (slot.meter.is_sampled_next()) end_or_begin_sample(failed);
+        }
+    }
+
+    slot_type& slot;
+    coroutine_env& env;  // the environment of the worker's coroutine
+    item_tracer tracer;
+    bool is_watched;           // hooks, traces or a time limit; or the next task is part of a sample
+    std::uint64_t number = 0;  // the number of the current or last item, without marks; see `numbers_results`
+    std::optional<invocation_guard> guard;  // calls the hooks of the current task
+
+  private:
+    bool begin_trace(const task_item<Policy>& of, bool has_work) noexcept;
+    void end_or_begin_sample(bool failed) noexcept;
+
+    running_stage<Policy>& stage_;
+    const stage_traits traits_;
+    const duration time_limit_;
+    const bool needs_guard_;  // hooks, a time limit, or a function that takes the `invocation`
+};
+
+WEIR_COMPILED(class task_context<measured>);
+WEIR_COMPILED(class task_context<summed>);
+WEIR_COMPILED(class task_context<unmeasured>);
+
+// `Resources`: the objects that each slot of the stage has for itself, for example a function made by
+// `per_slot`.
+template <class Policy, class Resources>
+struct worker_context : task_context<Policy> {
+    using task_context<Policy>::task_context;
+    Resources resources;
+};
+
+// The base of a `stage_worker`: begins and ends the task on an item. Rare paths are not inlined.
 template <class Kind>
 class stage_task : public slot_machine {
     using C = typename Kind::input_item;
     using D = typename Kind::output_item;
-    using slot = slot_of<typename Kind::policy_type>;
+    using policy = typename Kind::policy_type;
+    using slot = slot_of<policy>;
     using iteration = typename Kind::iteration;
     using context = typename iteration::context_type;
     static constexpr stage_traits traits = Kind::traits;
@@ -41,12 +119,10 @@ class stage_task : public slot_machine {
 
     // Called when the worker begins. Returns false if the slot gets no resources: the stage has failed.
     bool begin_work(coroutine_env& env) noexcept {
-        stage_.worker_started(me_);
-        const bool guarded =
-            traits.counts_tasks &&
-            (stage_.needs_invocation() || stage_.time_limit() > duration(0) || !stage_.hooks().empty());
-        context_.emplace(me_, env, guarded, traits.origin);
-        begin_samples();
+        running_stage<policy>& stage = stage_;
+        const bool needs_call = stage_.needs_invocation();
+        const duration limit = stage_.time_limit();
+        context_.emplace(stage, me_, env, traits, needs_call, limit);
         return stage_.acquire_resources(context_.value);
     }
 
@@ -93,61 +169,37 @@ class stage_task : public slot_machine {
             return task_end::succeeded;
         }
         const bool was_read = is_timed ? stage_.record_task(me_, it.spent) : stage_.record_task(me_);
-        if (was_read) end_sample(false);
+        if (was_read) context_.value.end_sample(false);
         return !stage_.tolerates_failure(it) || stage_.is_within_failure_rate() ? task_end::succeeded
                                                                                 : task_end::last;
     }
     WEIR_NOINLINE void begin_watched(iteration& it) noexcept {
-        begin_guard_and_trace(it);
-        if constexpr (is_measured) {
-            if (me_.sampler == nullptr || !traits.counts_tasks || !it.has_work) return;
-            if (me_.sampler->is_of_batches()) {
-                me_.sampler->take_item();
-            } else if (me_.meter.is_sampled_next()) {
-                me_.sampler->begin_task(me_);
+        task_item<policy> of{item_number(it), it.place.epoch, any_item()};
+        of.is_made = it.item == nullptr;
+        if constexpr (Kind::has_input) {
+            if (it.item != nullptr && !it.place.mark)
+                of.input = any_item(std::as_const(epoch_item_traits<C>::value_of(*it.item)));
+            if constexpr (!traits.gathers_parts) {
+                if (it.item != nullptr && !input_.is_added()) {
+                    of.from = &input_.queue();
+                    of.queue_number = input_.queue_number();
+                }
             }
         }
-    }
-    WEIR_NOINLINE void begin_guard_and_trace(iteration& it) noexcept {
-        const bool is_followed = context_.value.tracer.is_on() && begin_trace(it);
-        // An item that a trace follows has an `invocation_guard`, too: `end_guard` records the task's end.
-        if (!traits.counts_tasks || !it.has_work || !(is_followed || context_.value.needs_guard)) return;
-        detail::begin_overhead(me_);
-        any_item input;
-        if constexpr (Kind::has_input) {
-            if (it.item != nullptr) input = any_item(std::as_const(epoch_item_traits<C>::value_of(*it.item)));
-        }
-        context_.value.guard.emplace(stage_.hooks(), stage_.run().own_stop(), stage_.name(), item_number(it),
-                                     it.place.epoch, me_.number(), input, stage_.time_limit(),
-                                     context_.value.env, it.error);
-        it.began = stage_.begin_work(me_);
+        context_.value.begin_watched(of, it);
     }
     WEIR_NOINLINE void end_guard(iteration& it) noexcept {
-        if (context_.value.tracer.is_on())
-            context_.value.tracer.worked(it.error != nullptr, it.item == nullptr && !counts_as_task(it));
-        context_.value.guard->end(it.error ? any_item() : stage_.result_for_hooks(it), it.error);
-        context_.value.guard.reset();
+        context_.value.end_guard(it.item == nullptr && !counts_as_task(it),
+                                 it.error ? any_item() : stage_.result_for_hooks(it), it.error);
     }
-
     WEIR_NOINLINE void watch_result(iteration& it, const D& result) noexcept {
-        const bool is_mark = epoch_item_traits<D>::is_mark(result);
-        if constexpr (is_measured) {
-            if (me_.sampler != nullptr && !is_mark) count_sampled_result(it);
-        }
-        item_tracer& tracer = context_.value.tracer;
-        if (!tracer.is_on()) return;
-        tracer.record_result(is_mark, stage_.has_item(it), item_number(it), it.place.epoch);
-    }
-
-    WEIR_NOINLINE void end_watched(iteration& it) noexcept {
-        if constexpr (is_measured) {
-            if (me_.sampler != nullptr) end_sampled_item();
-        }
-        if (context_.value.tracer.is_on()) context_.value.tracer.end(stage_.holds_items(it));
+        const bool has_item = stage_.has_item(it);
+        context_.value.watch_result(item_number(it), it.place.epoch, epoch_item_traits<D>::is_mark(result),
+                                    has_item, !has_item && it.item != nullptr && !it.place.mark);
     }
 
     D* finish(iteration& it) noexcept {
-        if (context_.value.is_watched) end_watched(it);
+        if (context_.value.is_watched) context_.value.end_watched(stage_.holds_items(it));
         it.ends_stage = it.ends_stage || stage_.is_finished(it);
         return stage_.stops_timer(it, it.ends_stage) ? set_next(it, worker_step::hold_timer)
                                                      : next_iteration(it);
@@ -157,82 +209,17 @@ class stage_task : public slot_machine {
         return set_next(it, it.ends_stage ? worker_step::end : worker_step::take);
     }
 
-    static D* set_next(iteration& it, worker_step next) noexcept {
+    static std::nullptr_t set_next(iteration_state& it, worker_step next) noexcept {
         it.next = next;
         return nullptr;
     }
 
   private:
-    static constexpr bool is_measured = Kind::policy_type::statistics;
-
-    // Begins to record samples, if the run has any. A worker of an `aggregate` is watched all the time, as a
-    // batch is made of many tasks. For samples, other workers are watched only during a task of the sample.
-    void begin_samples() noexcept {
-        if constexpr (is_measured) {
-            if (me_.sampler == nullptr || !traits.counts_tasks) return;
-            if (std::string_view(stage_.kind()) == "aggregate") {
-                me_.sampler->sample_batches();
-                me_.meter.sample_after(stopwatch::no_sample);
-            }
-            context_.value.is_watched = true;
-        }
-    }
-    // A task has ended, and the clock was read. Records the task if it is part of the sample, or watches the
-    // worker from now on if the next task is.
-    WEIR_ALWAYS_INLINE void end_sample([[maybe_unused]] bool failed) noexcept {
-        if constexpr (is_measured) {
-            if (me_.meter.is_sampled_next()) end_or_begin_sample(failed);
-        }
-    }
-    WEIR_NOINLINE void end_or_begin_sample(bool failed) noexcept {
-        if (context_.value.is_watched) me_.sampler->end_task(me_, failed);
-        context_.value.is_watched = true;
-    }
-    void count_sampled_result([[maybe_unused]] iteration& it) noexcept {
-        if (!me_.sampler->is_of_batches()) return me_.sampler->count_result();
-        const bool lacks_item = traits.origin == result_origin::all_held && it.item != nullptr &&
-                                !it.place.mark && !stage_.has_item(it);
-        me_.sampler->give_batch(lacks_item, me_.last_reading);
-    }
-    void end_sampled_item() noexcept {
-        std::uint64_t between = 0;
-        if (me_.sampler->end_item(me_, between)) me_.meter.sample_after(between);
-        context_.value.is_watched =
-            context_.value.is_always_watched || me_.sampler->is_of_batches() || me_.meter.is_sampled_next();
-    }
-
     WEIR_NOINLINE task_end handle_failure(iteration& it, bool is_timed) noexcept {
-        std::int64_t spent = 0;
-        if (traits.counts_tasks) spent = is_timed ? it.spent : stage_.end_failed_work(me_);
-        if constexpr (is_measured) {
-            if (is_timed) me_.meter.count_timed_invocation();
-        }
-        const std::uint64_t failures = me_.failures();
-        const bool is_tolerated = stage_.tolerates_failure(it);
-        bool goes_on = false;
-        if (is_tolerated) {
-            goes_on = stage_.record_failure(me_, item_number(it), std::move(it.error), spent);
-        } else {
-            stage_.fail_stage(me_, item_number(it), std::move(it.error), spent);
-        }
-        if (me_.failures() != failures) end_sample(true);  // a task that a stop has ended is no failure
-        if (!goes_on) return task_end::fatal;
+        if (!context_.value.fail(item_number(it), it, is_timed, stage_.tolerates_failure(it)))
+            return task_end::fatal;
         stage_.acknowledge(it);
         return task_end::tolerated;
-    }
-
-    bool begin_trace(iteration& it) noexcept {
-        item_tracer& tracer = context_.value.tracer;
-        if constexpr (Kind::has_input && !traits.gathers_parts) {
-            if (it.has_work && it.item != nullptr && !input_.is_added()) {
-                return tracer.begin(input_.queue(), input_.queue_number(), item_number(it), it.place.epoch);
-            }
-        }
-        if (it.has_work && it.item == nullptr && traits.origin == result_origin::its_item) {
-            return tracer.begin_new(context_.value.number, item_number(it), it.place.epoch);
-        }
-        tracer.begin_none();
-        return false;
     }
 
   protected:
@@ -243,5 +230,7 @@ class stage_task : public slot_machine {
 };
 
 }  // namespace weir::detail
+
+#include <weir/stages/stage_task.ipp>
 
 #endif
