@@ -3,6 +3,7 @@
 #ifndef WEIR_STAGES_COMMON_WAITS_HPP
 #define WEIR_STAGES_COMMON_WAITS_HPP
 
+#include <weir/measure/policy.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/run_context.hpp>
@@ -122,6 +123,10 @@ class common_waits {
     slot& me_;
     seldom_awaiter rare_wait_;
 };
+
+WEIR_COMPILED(class common_waits<measured>);
+WEIR_COMPILED(class common_waits<summed>);
+WEIR_COMPILED(class common_waits<unmeasured>);
 
 }  // namespace weir::detail
 

@@ -11,6 +11,7 @@
 #include <weir/run/invocation.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/common_waits.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage_kind.hpp>
@@ -121,6 +122,11 @@ struct call_signature {
     }
 };
 
+// In place of the turns of a stage whose slots never wait for one.
+struct no_turns {
+    no_turns(const turn_rule&, const char*) noexcept {}
+};
+
 // The base of both kinds of pipe, `running_pipe` and `running_expansion`. Keeps the order of the results if
 // the options demand it, or if a profile runs a stage of one slot (worker) with several slots. If the items
 // have epochs (passes over the data), keeps at least the order of epochs. `Given`: the function; `Kept`: a
@@ -134,6 +140,7 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
     using base = function_stage<Given, typename Kept::types, C, typename Kept::D, Policy>;
     using D = typename Kept::D;
     static constexpr bool gives_one = !Kept::gives_many;
+    static constexpr bool has_turns = !gives_one || is_epoch_item<C>;
 
   public:
     using typename base::output_queue;
@@ -151,7 +158,9 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
     }
 
     bool puts_in_order() const noexcept { return gives_one && keeps_order_; }
-    bool is_ordered() const noexcept { return !puts_in_order() && (keeps_order_ || is_epoch_item<C>); }
+    bool is_ordered() const noexcept {
+        return has_turns && !puts_in_order() && (keeps_order_ || is_epoch_item<C>);
+    }
     // Prepares a take. With `puts_in_order`, the slot does not yield its thread after it has taken an item:
     // the results of later items would wait for this slot.
     void take(auto& from, slot& me, auto& it) noexcept {
@@ -160,8 +169,12 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
             if (puts_in_order()) from.end_slices_only_at_puts();
         }
     }
-    auto wait_for_turn(const auto& it, slot& me) noexcept {
-        return turns_.wait(it.place, me, slot_state::wait_turn);
+    auto wait_for_turn([[maybe_unused]] const auto& it, [[maybe_unused]] slot& me) noexcept {
+        if constexpr (has_turns) {
+            return turns_.wait(it.place, me, slot_state::wait_turn);
+        } else {
+            return no_wait();
+        }
     }
     WEIR_ALWAYS_INLINE void begin_put(output& to, D* result, output_queue& queue, const auto& it) noexcept {
         if constexpr (gives_one) {
@@ -169,14 +182,15 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
         }
         to.next(*result, queue);
     }
-    bool leave_turn(const auto& it) noexcept {
-        turns_.update(detail::leave_turn{it.place}, it.context->slot);
+    bool leave_turn([[maybe_unused]] const auto& it) noexcept {
+        if constexpr (has_turns) turns_.update(detail::leave_turn{it.place}, it.context->slot);
         return true;
     }
     void block_turns(const auto& it) noexcept {
         if (puts_in_order()) {
             detail::base_of(*this->out_).block_puts(it.place.number);
-        } else if (is_ordered()) {
+        } else if constexpr (has_turns) {
+            if (!is_ordered()) return;
             turns_.update(detail::block_turn{it.place});
             turns_.ask_all();  // refuses items behind those that have to wait, too
         }
@@ -186,7 +200,7 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
     // Whether the results leave in the order of their items: if the options say so; or if the stage has one
     // slot by its options, while a profile runs the stage with several slots.
     const bool keeps_order_;
-    output_sequencer turns_;
+    std::conditional_t<has_turns, output_sequencer, no_turns> turns_;
 };
 
 }  // namespace weir::detail

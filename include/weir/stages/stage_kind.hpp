@@ -26,6 +26,102 @@
 
 namespace weir::detail {
 
+// Those defaults of stage kinds that depend on no item type, so that a program has each once. See stage_kind,
+// which has the others.
+struct kind_defaults {
+    // ---- the beginning of a worker. The numbers below are the steps in stage_worker.hpp.
+    // Makes the objects that each slot has for itself. Called when the worker begins, and when its slot is
+    // used again after a change of the concurrency. Returns false after a reported failure, or if the run is
+    // stopped: the worker ends.
+    bool acquire_resources(auto& /*context*/) noexcept { return true; }
+    void release_resources(auto& /*context*/) noexcept {}
+    // Whether the function of the stage takes the `invocation`, which describes the call.
+    bool needs_invocation() const noexcept { return false; }
+    duration time_limit() const noexcept { return duration(0); }
+
+    // ---- 1 and 2: take an item, and wait until the run admits the slot
+    // Called when an item, or a mark (the end of an epoch, a pass over the data), was taken.
+    void on_item(iteration_state& /*it*/) noexcept {}
+    // For a stage that makes items, such as a source: the bit mask of the sources of these items, for the
+    // run's `byte_budget`, which limits the bytes in the queues. Otherwise 0.
+    std::uint64_t byte_sources(const iteration_state& /*it*/) const noexcept { return 0; }
+
+    // ---- 3 and 4: work, and account for the task
+    // A `work` that returns an awaitable is called only if `has_work` returned true. A `work` that returns
+    // void is called in each iteration without an error, also for an end-of-epoch mark.
+    void work(iteration_state& /*it*/) noexcept {}
+    // Returns the awaitable for the worker, made from the result of `work`. Default: a wrapper of this
+    // result, which records that the slot waits.
+    static decltype(auto) make_awaitable(auto& awaitable, coroutine_env& env) {
+        return detail::await_measured(awaitable, env);
+    }
+    // Called instead of `work` if the iteration already has an error, for example because a hook threw.
+    void on_skipped(iteration_state& /*it*/) noexcept {}
+    // Called if the task took longer than its time limit: destroys the result.
+    void discard_result(iteration_state& /*it*/) noexcept {}
+    // Prepares the next result. May return an awaitable, whose result the worker gives to `store_fetched`.
+    // An exception fails the task: see `tolerates_failure`.
+    void fetch_result(iteration_state& /*it*/) noexcept {}
+    // Whether the result that `next_result` has returned is the last one.
+    bool is_last_result(const iteration_state& /*it*/) const noexcept { return true; }
+    // The result that the hooks see.
+    any_item result_for_hooks(iteration_state& /*it*/) const noexcept { return any_item(); }
+    // Called when the task has ended, before the item is destroyed: destroys the state of the task.
+    // `end_task` and `commit` are also called in an iteration without work, as for a mark.
+    void end_task(iteration_state& /*it*/) noexcept {}
+    // Called after `end_task` if the iteration has no error. To fail the item, the kind sets `error`.
+    void commit(iteration_state& /*it*/) noexcept {}
+    // Whether a failed task may fail its item only: see `max_failures`. False: a failed task fails the stage.
+    bool tolerates_failure(const iteration_state& /*it*/) const noexcept { return false; }
+    // Whether the work counts as a task. Called after the work, if `has_work` returned true.
+    bool counts_as_task(const iteration_state& /*it*/) const noexcept { return true; }
+    // Called if the failure of an item is tolerated; with `makes_results_later`, also if its task succeeded.
+    // From then on, a checkpoint waits only for the results of the item: see `acknowledge_drop`.
+    void acknowledge(iteration_state& /*it*/) noexcept {}
+
+    // ---- 5 and 6: the turn of the item, and the put of each result
+    // Whether results go into the next queue in the order of the items' numbers, whatever the order in which
+    // they are done: see `channel_puts`. Then each item has one result or none, and `begin_put` is also
+    // called with null, for an item without a result.
+    bool puts_in_order() const noexcept { return false; }
+    // For a stage that keeps another order, such as that of epochs: a worker waits for its item's turn before
+    // it puts (with `makes_results_later`, before it works), and ends the turn after the last put.
+    bool is_ordered() const noexcept { return false; }
+    no_wait wait_for_turn(iteration_state& /*it*/, auto& /*slot*/) noexcept { return {}; }
+    // Ends the turn. Returns false if the stage ends.
+    bool leave_turn(const iteration_state& /*it*/) noexcept { return true; }
+    // Called if the stage ends at the item. Refuses the turns of later items; in a stage with
+    // `puts_in_order`, the puts of their results.
+    void block_turns(const iteration_state& /*it*/) noexcept {}
+    // Whether the iteration continues after a put that failed, because the queue of the result is closed.
+    bool continues_when_output_closed(iteration_state& /*it*/) noexcept { return false; }
+    // Whether a worker ends if its turn or admission is refused, or its output is closed.
+    bool ends_when_refused() const noexcept { return true; }
+    // Called at the end of an iteration: whether the stage ends now.
+    bool is_finished(const iteration_state& /*it*/) const noexcept { return false; }
+
+    // ---- kinds that hold items for a limited time
+    // `stops_timer`: whether the timer has to be cancelled at the end of an iteration; `ends`: whether the
+    // stage ends. If `stops_timer` returns true, the worker awaits `cancel_timer`, and then calls
+    // `timer_cancelled`. Before the next item is taken, `start_timer` starts a timer if one is needed; false:
+    // that failed.
+    bool stops_timer(iteration_state& /*it*/, bool /*ends*/) noexcept { return false; }
+    no_wait cancel_timer(iteration_state& /*it*/) noexcept { return {}; }
+    void timer_cancelled(iteration_state& /*it*/) noexcept {}
+    bool start_timer(iteration_state& /*it*/) noexcept { return true; }
+
+    // For `result_origin::all_held`. `has_item`: whether the result contains the current item. `holds_items`:
+    // whether the stage holds items for a later result.
+    bool has_item(const iteration_state& /*it*/) const noexcept { return true; }
+    bool holds_items(const iteration_state& /*it*/) const noexcept { return false; }
+
+    // ---- the end of a worker: see stage_kind
+    no_wait wait_before_end(auto& /*slot*/) noexcept { return {}; }
+    // Called when any slot goes out of service. If slots of the kind may wait for something other than an
+    // item of the queue before the stage, ends such waits of slots that are `recalled`.
+    void recall_idle() noexcept {}
+};
+
 // The base of a stage kind. A kind has the state that all slots of a stage share; the `stage_worker` of each
 // slot calls its functions. `C`: the item type of the queue before the stage, or `nothing`, for a source;
 // `D`: the item type of the queue behind the stage. A kind has to declare two members:
@@ -35,9 +131,10 @@ namespace weir::detail {
 //     void work(iteration& it);                 called for each item; an exception fails the item or stage
 // `work` may return an awaitable instead. The kind then declares a function that takes its result:
 //     void store_result(iteration& it, Result&& result);
-// All functions below are defaults. None is virtual: a kind hides a default with a member of the same name.
+// All functions below, and in kind_defaults, are defaults. None is virtual: a kind hides a default with a
+// member of the same name.
 template <class C, class D, class Policy>
-class stage_kind : public running_stage<Policy> {
+class stage_kind : public running_stage<Policy>, public kind_defaults {
   public:
     using typename running_stage<Policy>::slot;
     using policy_type = Policy;
@@ -62,120 +159,29 @@ class stage_kind : public running_stage<Policy> {
     // How a worker puts a result.
     using output = put_operation<output_queue>;
 
-    // ---- the beginning of a worker. The numbers below are the steps in stage_worker.hpp.
-    // Makes the objects that each slot has for itself. Called when the worker begins, and when its slot is
-    // used again after a change of the concurrency. Returns false after a reported failure, or if the run is
-    // stopped: the worker ends.
-    bool acquire_resources(auto& /*context*/) noexcept { return true; }
-    void release_resources(auto& /*context*/) noexcept {}
-    // Whether the function of the stage takes the `invocation`, which describes the call.
-    bool needs_invocation() const noexcept { return false; }
-    duration time_limit() const noexcept { return duration(0); }
-
-    // ---- 1 and 2: take an item, and wait until the run admits the slot
     // Prepares `from` to take the next item. The worker then awaits `from`.
-    void take(input& from, slot& /*me*/, auto& /*it*/) noexcept {
+    void take(input& from, slot& /*me*/, iteration_state& /*it*/) noexcept {
         if constexpr (has_input) from.prepare(*in_);
     }
-    // Called when an item, or a mark (the end of an epoch, a pass over the data), was taken.
-    void on_item(auto& /*it*/) noexcept {}
     // For a kind that gathers parts: whether all parts of the item have come.
-    bool completes_item(auto& /*it*/, input& /*from*/) noexcept { return true; }
+    bool completes_item(iteration_state& /*it*/, input& /*from*/) noexcept { return true; }
     // Whether there is an item to work on. Default: an item was taken that is no mark, or the kind has no
     // input, such as a source.
     bool has_work(const auto& it) const noexcept {
         return !it.place.mark && (it.item != nullptr || !has_input);
     }
-    // For a stage that makes items, such as a source: the bit mask of the sources of these items, for the
-    // run's `byte_budget`, which limits the bytes in the queues. Otherwise 0.
-    std::uint64_t byte_sources(const auto& /*it*/) const noexcept { return 0; }
-
-    // ---- 3 and 4: work, and account for the task
-    // A `work` that returns an awaitable is called only if `has_work` returned true. A `work` that returns
-    // void is called in each iteration without an error, also for an end-of-epoch mark.
-    void work(auto& /*it*/) noexcept {}
-    // Returns the awaitable for the worker, made from the result of `work`. Default: a wrapper of this
-    // result, which records that the slot waits.
-    static decltype(auto) make_awaitable(auto& awaitable, coroutine_env& env) {
-        return detail::await_measured(awaitable, env);
-    }
-    // Called instead of `work` if the iteration already has an error, for example because a hook threw.
-    void on_skipped(auto& /*it*/) noexcept {}
-    // Called if the task took longer than its time limit: destroys the result.
-    void discard_result(auto& /*it*/) noexcept {}
-    // Prepares the next result. May return an awaitable, whose result the worker gives to `store_fetched`.
-    // An exception fails the task: see `tolerates_failure`.
-    void fetch_result(auto& /*it*/) noexcept {}
-    // Whether the result that `next_result` has returned is the last one.
-    bool is_last_result(const auto& /*it*/) const noexcept { return true; }
-    // The result that the hooks see.
-    any_item result_for_hooks(auto& /*it*/) const noexcept { return any_item(); }
-    // Called when the task has ended, before the item is destroyed: destroys the state of the task.
-    // `end_task` and `commit` are also called in an iteration without work, as for a mark.
-    void end_task(auto& /*it*/) noexcept {}
-    // Called after `end_task` if the iteration has no error. To fail the item, the kind sets `error`.
-    void commit(auto& /*it*/) noexcept {}
-    // Whether a failed task may fail its item only: see `max_failures`. False: a failed task fails the stage.
-    bool tolerates_failure(const auto& /*it*/) const noexcept { return false; }
-    // Whether the work counts as a task. Called after the work, if `has_work` returned true.
-    bool counts_as_task(const auto& /*it*/) const noexcept { return true; }
-    // Called if the failure of an item is tolerated; with `makes_results_later`, also if its task succeeded.
-    // From then on, a checkpoint waits only for the results of the item: see `acknowledge_drop`.
-    void acknowledge(auto& /*it*/) noexcept {}
-
-    // ---- 5 and 6: the turn of the item, and the put of each result
-    // Whether results go into the next queue in the order of the items' numbers, whatever the order in which
-    // they are done: see `channel_puts`. Then each item has one result or none, and `begin_put` is also
-    // called with null, for an item without a result.
-    bool puts_in_order() const noexcept { return false; }
-    // For a stage that keeps another order, such as that of epochs: a worker waits for its item's turn before
-    // it puts (with `makes_results_later`, before it works), and ends the turn after the last put.
-    bool is_ordered() const noexcept { return false; }
-    no_wait wait_for_turn(auto& /*it*/, slot& /*me*/) noexcept { return {}; }
-    // Ends the turn. Returns false if the stage ends.
-    bool leave_turn(const auto& /*it*/) noexcept { return true; }
-    // Called if the stage ends at the item. Refuses the turns of later items; in a stage with
-    // `puts_in_order`, the puts of their results.
-    void block_turns(const auto& /*it*/) noexcept {}
-
     // The queue for the result that `next_result` has returned.
-    output_queue& output_for(const auto& /*it*/) noexcept { return *out_; }
+    output_queue& output_for(const iteration_state& /*it*/) noexcept { return *out_; }
     // Prepares `to` to put the result. The worker then awaits `to`.
     WEIR_ALWAYS_INLINE static void begin_put(output& to, D* result, output_queue& queue,
-                                             const auto& /*it*/) noexcept {
+                                             const iteration_state& /*it*/) noexcept {
         to.next(*result, queue);
     }
-    // Whether the iteration continues after a put that failed, because the queue of the result is closed.
-    bool continues_when_output_closed(auto& /*it*/) noexcept { return false; }
-    // Whether a worker ends if its turn or admission is refused, or its output is closed.
-    bool ends_when_refused() const noexcept { return true; }
-    // Called at the end of an iteration: whether the stage ends now.
-    bool is_finished(const auto& /*it*/) const noexcept { return false; }
-
-    // ---- kinds that hold items for a limited time
-    // `stops_timer`: whether the timer has to be cancelled at the end of an iteration; `ends`: whether the
-    // stage ends. If `stops_timer` returns true, the worker awaits `cancel_timer`, and then calls
-    // `timer_cancelled`. Before the next item is taken, `start_timer` starts a timer if one is needed; false:
-    // that failed.
-    bool stops_timer(auto& /*it*/, bool /*ends*/) noexcept { return false; }
-    no_wait cancel_timer(auto& /*it*/) noexcept { return {}; }
-    void timer_cancelled(auto& /*it*/) noexcept {}
-    bool start_timer(auto& /*it*/) noexcept { return true; }
-
-    // For `result_origin::all_held`. `has_item`: whether the result contains the current item. `holds_items`:
-    // whether the stage holds items for a later result.
-    bool has_item(const auto& /*it*/) const noexcept { return true; }
-    bool holds_items(const auto& /*it*/) const noexcept { return false; }
-
-    // ---- the end of a worker
     // Called in this order when a worker ends. `close_input` ends the queue before the stage. The worker then
-    // waits until nothing else uses the stage. `close_output` of the last worker closes the next queue.
+    // waits for `wait_before_end`, until nothing else uses the stage. `close_output` of the last worker
+    // closes the next queue.
     void close_input(slot& /*me*/) noexcept { in_->cancel(); }
-    no_wait wait_before_end(slot& /*me*/) noexcept { return {}; }
     void close_output(slot& me) noexcept { this->leave(me, *out_); }
-    // Called when any slot goes out of service. If slots of the kind may wait for something other than an
-    // item of `in_`, ends such waits of slots that are `recalled`.
-    void recall_idle() noexcept {}
 
     // The number of an item, without the end-of-epoch marks before it.
     template <class Place>
@@ -227,7 +233,7 @@ class function_stage : public stage_kind<C, D, Policy> {
     }
 
     bool is_resizable() const noexcept override { return true; }
-    bool tolerates_failure(const auto&) const noexcept { return true; }
+    bool tolerates_failure(const iteration_state&) const noexcept { return true; }
     bool needs_invocation() const noexcept { return Types::takes_call; }
     duration time_limit() const noexcept { return limit_; }
     bool acquire_resources([[maybe_unused]] auto& context) noexcept {
