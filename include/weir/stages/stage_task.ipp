@@ -122,9 +122,12 @@ WEIR_NOINLINE WEIR_INLINE bool task_context<Policy>::fail(std::uint64_t item, it
 }
 
 template <class Policy>
-WEIR_NOINLINE WEIR_INLINE void task_context<Policy>::end_or_begin_sample(bool failed) noexcept {
-    if (is_watched) slot.sampler->end_task(slot, failed);
-    is_watched = true;
+WEIR_NOINLINE WEIR_INLINE void task_context<Policy>::end_or_begin_sample(
+    [[maybe_unused]] bool failed) noexcept {
+    if constexpr (Policy::statistics) {
+        if (is_watched) slot.sampler->end_task(slot, failed);
+        is_watched = true;
+    }
 }
 
 }  // namespace weir::detail
