@@ -45,7 +45,8 @@ template <class... Parts>
 template <class Batch, class... Ts>
 struct device_batch {
     Batch host;  ///< the batch, with the copied parts; but a copied `pinned_buffer` or `lease` is empty
-    /// The copy of the parts, on the device; on the host in a context without a device.
+    /// The copy of the parts: on the device; on the host, if the context has no device (a machine without a
+    /// GPU).
     std::conditional_t<sizeof...(Ts) == 1, device_buffer<std::tuple_element_t<0, std::tuple<Ts...>>>,
                        device_buffers<Ts...>>
         data;

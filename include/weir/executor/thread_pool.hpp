@@ -106,8 +106,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
     /// Changes the number of workers. Additional threads start at once. A surplus thread ends after its
     /// current resumption; its queues move behind what was posted from outside. An ended thread is joined
-    /// when the next thread is started, or by the destructor. A run with `later_stages_first` keeps the
-    /// initial number of workers.
+    /// when the next thread is started, or by the destructor. A run with `run_options::later_stages_first`
+    /// uses at most as many workers as the pool had when the pool was made.
     ///
     /// Errors: std::invalid_argument for 0, a negative number, or more than
     ///         `thread_pool_options::most_workers`; `forked_error`; std::bad_alloc, std::system_error, and

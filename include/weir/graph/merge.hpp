@@ -127,7 +127,8 @@ struct stage_of_inputs : stage_base {
             std::forward<Self>(self).inputs);
     }
 
-    // For `weir::describe`: adds the stages to the description `to`. Returns the last stage.
+    // For `weir::describe`: adds the inputs and this stage to `to`, the description of a pipeline. Returns
+    // this stage, behind which `to` adds the next one.
     template <class Stage, class To>
     typename To::ends describe_as(To& to) const {
         typename To::ends all;

@@ -71,7 +71,8 @@ pipeline_settings reduced(const pipeline_settings& from, const pipeline_settings
 pipeline_settings fitted(pipeline_settings settings, const plan_limits& limits);
 
 // The resources that a run uses at the end of a lap. Slots that were removed and have not ended yet count,
-// and items above a capacity that was lowered. Requires that nothing was changed during the lap.
+// and items above a capacity that was lowered. Requires that no setting was changed during `lap`: its
+// figures would mix both settings.
 resources resources_in_use(const pipeline_settings& current, const plan_limits& limits,
                            const pipeline_stats& now, const pipeline_stats& lap);
 

@@ -188,8 +188,8 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     /// of consumers throw `rank_failed`, and don't report the end of the channel. Called by `sink_to` if
     /// its run fails, and by the destructor if an exception destroys the channel. Threads: any.
     using base::abandon;
-    /// Ends this rank's gets: items here and on their way to this rank are destroyed, and counted as
-    /// returned. When all consumers have cancelled, puts return false. Threads: any.
+    /// Ends this rank's gets: items here and on their way to this rank are destroyed, and counted in
+    /// `channel_balance::returned`. When all consumers have cancelled, puts return false. Threads: any.
     void cancel() noexcept {
         this->in.cancel();
         this->leave();

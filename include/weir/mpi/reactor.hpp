@@ -23,7 +23,7 @@
 namespace weir::mpi {
 
 /// How often MPI is asked whether operations are complete: by an idle thread of the executor whose
-/// coroutine waits, or else by the world's thread.
+/// coroutine waits, or else by the thread of the reactor, which the `world` starts.
 struct polling_options {
     /// How long MPI is asked without a pause, after an operation has begun or ended.
     duration spin = std::chrono::microseconds(200);

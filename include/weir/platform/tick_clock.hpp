@@ -196,7 +196,7 @@ class basic_tick_clock {
         version_.store(next, std::memory_order_release);  // pairs with now(): publishes the line
     }
 
-    // Written at most once a millisecond.
+    // The members below are written at most once a millisecond, apart from attempts to lock.
     alignas(64) Atomic<state> state_{state::fresh};
     Atomic<bool> locked_{false};
     Atomic<std::uint32_t> version_{0};

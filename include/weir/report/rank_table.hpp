@@ -65,8 +65,9 @@ class straggler_watch {
 
 /// \returns the statistics as tables in ASCII, at most 120 columns wide: the stages and queues of all ranks
 ///          together, as in `table_text(pipeline_stats)`; how the ranks differ, with the rank of each least
-///          and greatest value in brackets unless both look equal; the `differences_text`; and the stragglers
-///          (ranks that are slower in a stage than the median rank), or that there is none.
+///          and greatest value in brackets unless both look equal; `differences_text(stats)`, which names the
+///          stages that not all ranks have; and the stragglers (ranks that are slower in a stage than the
+///          median rank), or that there is none.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::string table_text(const rank_stats& stats);
 

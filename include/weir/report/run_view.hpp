@@ -118,7 +118,8 @@ struct lap_range {
 // A run for a page: its first stages and queues with labels, how they are connected, and its laps.
 class run_view {
   public:
-    // The most stages with labels, and the most queues in the graph. They limit the size of a page.
+    // The most stages with labels, and the most queues that `queues` returns: the lines of the pipeline's
+    // graph. Both limit the size of a page.
     static constexpr std::size_t most_stages = 128;
     static constexpr std::size_t most_queues = 512;
 

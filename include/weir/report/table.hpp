@@ -32,8 +32,8 @@ namespace weir {
 [[nodiscard]] std::string line_text(const stage_stats& s);
 
 /// \returns `load_queue: 2 of 8 in it, 200 taken, 33.3 /s, put wait 2.7 ms, get wait 0, readiness 98.2 %`.
-///          The waits are `ave_put_wait` and `ave_get_gap`. If items were discarded, the line says so:
-///          `3 discarded`.
+///          "put wait" is `channel_stats::ave_put_wait`, "get wait" is `channel_stats::ave_get_gap`. If
+///          items were discarded, the line says so: `3 discarded`.
 [[nodiscard]] std::string line_text(const channel_stats& c);
 
 /// \returns `1.8 of 2 processors busy, 0.1 in the system; 212 MB resident; 12.0 k context switches, 3.1 k of

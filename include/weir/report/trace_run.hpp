@@ -210,7 +210,7 @@ class run_trace final : public run_trail {
         for (const auto& each : queues_) all += each->lost();
         return all;
     }
-    // Called when the last slot has ended, before `read`.
+    // Ends the last visit of each slot. Called when the last slot has ended, before `read`.
     void end() noexcept;
     // Calls `read(stages)` under the lock; returns its result.
     template <class Read>

@@ -256,8 +256,8 @@ class run_graph : public run_context, public watched_run {
 
   private:
     void add_first_item(pipeline_stats& s) const;
-    // Adds the figures that a stage cannot give itself: the executors that it shares, the size of its
-    // results.
+    // Sets in the `setup` of each stage what the stage can't know: the first stage with the same executor,
+    // and the bytes of a result.
     void complete_setups(pipeline_stats& s) const;
 
     // The beginning of the message of a `memory_shortage`.

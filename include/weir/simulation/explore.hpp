@@ -99,8 +99,9 @@ class explorer {
     explored try_some();
 
     // Sets the strategy of `decisions_`. For `strategy::priorities`, first runs the first-come, first-served
-    // schedule, and returns the number of steps to expect of others. Later schedules don't change this
-    // number: otherwise a seed alone would not determine its schedule. For `strategy::random`, returns 0.
+    // schedule, and returns 1.25 times its number of steps: the estimated length of all other schedules, in
+    // which priorities change at random steps. Later schedules don't change the estimate: otherwise a seed
+    // alone would not determine its schedule. For `strategy::random`, returns 0.
     std::size_t set_strategy();
 
     // Runs the schedule that `decisions_.begin` has begun. Returns the text of its failure; empty: none.

@@ -191,8 +191,8 @@ class item_tracer {
     // The work is done. `was_none`: a stage without input has made a mark or nothing; the visit is dropped.
     void worked(bool has_failed, bool was_none) noexcept;
 
-    // The next result is to be put. `has_item`: the result contains the current item; `mark`: the result is
-    // an end-of-epoch mark.
+    // Called before each put: decides whether a trace follows the result. `mark`: the result is an
+    // end-of-epoch mark. `has_item`: the result contains the current item. `item`, `epoch`: of that item.
     void record_result(bool mark, bool has_item, std::uint64_t item, std::uint64_t epoch) noexcept;
     // Called when the worker has put all results that are ready. Ends the visit, except with `its_item`: that
     // visit ends when the next work begins. `holds`: the stage still holds items.

@@ -118,7 +118,7 @@ struct kind_defaults {
     // ---- the end of a worker: see stage_kind
     no_wait wait_before_end(auto& /*slot*/) noexcept { return {}; }
     // Called when any slot goes out of service. If slots of the kind may wait for something other than an
-    // item of the queue before the stage, ends such waits of slots that are `recalled`.
+    // item of the queue before the stage, ends such waits of slots whose flag `slot::recalled` is set.
     void recall_idle() noexcept {}
 };
 

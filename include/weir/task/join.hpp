@@ -55,8 +55,8 @@ decltype(auto) take_non_void(Part&& part) {
 }
 
 // Releases the frame of a task, or of one part of a `when_all` or `when_any`: the caller owns the frame then.
-// Null: `from` is another awaitable or has no frame left, or the frame's promise is aligned so strictly that
-// `task_promise_base::promise_of` can't find it.
+// Null: `from` is another awaitable or has no frame left; or the promise is aligned so strictly that its
+// offset in the frame is unknown.
 template <class A>
 void* release_frame(A& from) noexcept {
     if constexpr (is_task<A>) {
