@@ -123,8 +123,8 @@ class polled_source : public pollable {
 
   public:
     // Called after an operation was made visible to `poll`. `ex`: the executor whose coroutine waits for the
-    // operation, or null. If `ex` polls the source, wakes the guard only out of `rest`, as a wake-up takes a
-    // system call. If `ex` doesn't poll the source, always wakes the guard.
+    // operation, or null. If `ex` polls the source, wakes the guard only out of its sleep without a pending
+    // operation, as a wake-up takes a system call. If `ex` doesn't poll the source, always wakes the guard.
     void expect(executor* ex) noexcept {
         expected_since_rest_.store(true, std::memory_order_seq_cst);  // pairs with rest()
         if (ex != nullptr && ex->lasting().polls(*this)) {

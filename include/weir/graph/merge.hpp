@@ -56,7 +56,7 @@ struct merge_options {
     /// ends at the next turn of the ended input. So the result does not depend on the schedule. Items of the
     /// other inputs that have not left the stage are then destroyed.
     bool until_first_end = false;
-    /// See `stage_options::where`.
+    /// The source location that reports show for the stage: see `stage_options::where`.
     std::source_location where = detail::call_place::current();
 };
 

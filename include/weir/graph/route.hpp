@@ -33,7 +33,7 @@ struct route_options {
     std::size_t capacity = 2;
     /// For how many items the chooser may fail: see `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
-    /// See `stage_options::where`.
+    /// The source location that reports show for the stage: see `stage_options::where`.
     std::source_location where = detail::call_place::current();
 };
 

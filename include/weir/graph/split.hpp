@@ -47,7 +47,7 @@ struct split_options {
     split_order order = split_order::elements;  ///< the order of the results in a joined batch
     /// How many batches may fail in the chooser, and how many in the join: see `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
-    /// See `stage_options::where`.
+    /// The source location that reports show for the stage: see `stage_options::where`.
     std::source_location where = detail::call_place::current();
 };
 

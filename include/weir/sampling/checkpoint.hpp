@@ -104,12 +104,13 @@ class checkpoint {
     /// The first position of this rank that was not taken; UINT64_MAX if the rank gets no more draws.
     [[nodiscard]] std::uint64_t watermark() const noexcept { return watermark_; }
 
-    /// The positions above the watermark that were taken, ascending.
+    /// The positions above the watermark that were taken, ascending. In the checkpoint of one rank of several,
+    /// only those of this run, not of the runs before it.
     [[nodiscard]] std::span<const std::uint64_t> ahead() const noexcept { return ahead_; }
 
     /// The checkpoint as bytes, the same on every platform: 63 bytes, and 1 to 8 bytes for each position that
-    /// was taken out of order. These are the positions in `ahead()`. Until the epoch in which the run was
-    /// resumed is over, the positions that earlier runs took out of order are among them, too.
+    /// was taken out of order: those of `ahead()`, and, until the epoch in which the run was resumed is over,
+    /// those that earlier runs took.
     /// Errors: `std::length_error` if 2^32 positions were taken out of order.
     [[nodiscard]] std::vector<std::byte> to_bytes() const;
 

@@ -32,7 +32,7 @@ struct aggregate_options {
     duration max_delay = duration(0);
     /// The capacity of the queue behind the stage, in batches; at least 1.
     std::size_t capacity = 2;
-    /// See `stage_options::where`.
+    /// The source location that reports show for the stage: see `stage_options::where`.
     std::source_location where = detail::call_place::current();
 };
 

@@ -175,7 +175,7 @@ struct for_each_stage : stage_base {
 ///                  By default 32 for small values (trivially copyable, not a pointer, at most 64 bytes) in a
 ///                  run without epochs, else 3. `pipeline::options` shows this default as 0 until the
 ///                  pipeline has a source. A function as an argument is refused at compile time.
-/// \param where     see `stage_options::where`.
+/// \param where     the source location that reports show: see `stage_options::where`.
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for 0, and for negative numbers.
 [[nodiscard]] inline auto sink(detail::sink_capacity capacity = {},

@@ -33,7 +33,7 @@ struct sink_to_options {
     /// Whether the stage closes the channel at the stage's end, so that consumers of the channel see the end.
     /// Set this to false if other producers put into the channel, too.
     bool closes = true;
-    /// See `stage_options::where`.
+    /// The source location that reports show for the stage: see `stage_options::where`.
     std::source_location where = detail::call_place::current();
 };
 

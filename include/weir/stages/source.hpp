@@ -35,7 +35,7 @@ struct source_options {
     std::size_t capacity = 2;
     /// The limit of that queue in bytes, in addition to `capacity`; 0: no limit. See `item_size`.
     std::size_t max_bytes = 0;
-    /// See `stage_options::where`.
+    /// The source location that reports show for the stage: see `stage_options::where`.
     std::source_location where = detail::call_place::current();
 };
 

@@ -63,7 +63,7 @@ struct traverse_options {
     duration time_limit = duration(0);
     /// See `stage_options::hooks`.
     std::vector<shared_hook> hooks = {};
-    /// See `stage_options::where`.
+    /// The source location that reports show for the stage: see `stage_options::where`.
     std::source_location where = detail::call_place::current();
 };
 
