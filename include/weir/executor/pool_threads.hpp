@@ -101,7 +101,7 @@ class basic_pool_threads {
         fill(i, work);
     }
 
-    // Numbers of places: `asked` without extra ones; `wanted` with them, and 0 after `dismiss`. relaxed: a count
+    // Numbers of places: `asked` without extra ones; `wanted` with them, 0 after `dismiss`. relaxed: a count
     unsigned asked() const noexcept { return asked_.load(std::memory_order_relaxed); }
     unsigned wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
     bool wants(unsigned i) const noexcept { return i < wanted_.load(std::memory_order_seq_cst); }

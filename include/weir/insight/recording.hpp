@@ -151,9 +151,9 @@ struct recorded_stage {
     /// over all invocations.
     bool is_even = false;
 
-    /// For `stage_role::aggregate`, if many batches are smaller than the largest: a sample of the batch sizes.
-    /// Its rounded average is `stage_settings::batch_size`. A simulation draws the size of each batch from the
-    /// sample at random; one with another `batch_size` multiplies the size by the ratio of the two.
+    /// For `stage_role::aggregate`, if many batches are smaller than the largest: a sample of the sizes.
+    /// Its rounded average is `stage_settings::batch_size`. A simulation draws the size of each batch from
+    /// the sample at random; one with another `batch_size` multiplies the size by the ratio of the two.
     std::vector<std::uint32_t> batch_sizes = {};
 
     /// The time that each invocation takes beyond its recorded times: see `calibrated`. Not multiplied by

@@ -104,8 +104,8 @@ class checkpoint {
     /// The first position of this rank that was not taken; UINT64_MAX if the rank gets no more draws.
     [[nodiscard]] std::uint64_t watermark() const noexcept { return watermark_; }
 
-    /// The positions above the watermark that were taken, ascending. In the checkpoint of one rank of several,
-    /// only those of this run, not of the runs before it.
+    /// The positions above the watermark that were taken, ascending. In the checkpoint of one rank of
+    /// several, only those of this run, not of the runs before it.
     [[nodiscard]] std::span<const std::uint64_t> ahead() const noexcept { return ahead_; }
 
     /// The checkpoint as bytes, the same on every platform: 63 bytes, and 1 to 8 bytes for each position that
