@@ -34,7 +34,8 @@ namespace weir {
 /// report that writes to the file removes a cut lap.
 ///
 /// Errors:  if the file can't be written, the function set by `set_report_warning` is called, and the run
-///          goes on without this report. The same for a file with another first line, which stays unchanged.
+///          goes on without this report. The same if the first line of the file isn't the names of the
+///          columns: then the file stays unchanged.
 /// Threads: several processes may write to one file.
 class csv_report : public run_report {
   public:
@@ -75,28 +76,29 @@ inline void add_cells(cell_row& row, const std::string& column, const std::strin
 inline void add_cells(cell_row& row, const std::string& column, std::integral auto n) {
     row.push_back({column, std::to_string(n)});
 }
-// In nanoseconds.
+// Appends one cell: the duration in nanoseconds.
 inline void add_cells(cell_row& row, const std::string& column, duration d) {
     detail::add_cells(row, column, d.count());
 }
-// All indices in one cell: `0 2`.
+// Appends one cell with all indices (those of a stage's input or output queues): `0 2`.
 void add_cells(cell_row& row, const std::string& column, const std::vector<std::size_t>& places);
-// The 50th, 90th and 99th percentile, empty if unknown, and the maximum. Not the count and the sum, which are
-// other members of the same statistics.
+// Appends the 50th, 90th and 99th percentile, empty if unknown, and the maximum. The count and the sum are
+// other members of the same statistics, and have cells of their own.
 void add_cells(cell_row& row, const std::string& column, const histogram& h);
-// The cells of all members of the object. Their columns are named `column` and the member: `machine_host`;
-// with an empty `column`, as the member.
+// Appends the cells of all members of the object. Their columns are named `column` and the member:
+// `machine_host`; with an empty `column`, as the member.
 template <has_fields T>
 void add_cells(cell_row& row, const std::string& column, const T& object);
 
-// No columns in CSV and SQLite: repeated calls, the set-up of a stage, and whether a source reads a channel.
-// JSON has them.
+// Append nothing: JSON has these members of `stage_stats`, CSV and SQLite do not. They are the failed calls
+// of the stage's function that were repeated, how the stage was started, and whether a source reads a
+// channel.
 inline void add_cells(cell_row&, const std::string&, const std::optional<retry_stats>&) noexcept {}
 inline void add_cells(cell_row&, const std::string&, const std::optional<stage_setup>&) noexcept {}
 inline void add_cells(cell_row&, const std::string&, const std::optional<bool>&) noexcept {}
-// No columns: a sample of invocations would need a row for each invocation.
+// Appends nothing: a sample of the invocations of a stage would need a row for each invocation.
 inline void add_cells(cell_row&, const std::string&, const std::optional<task_samples>&) noexcept {}
-// The times by state, summed over the slots of a stage.
+// Appends the times by state, summed over the slots (the workers) of a stage.
 void add_cells(cell_row& row, const std::string& column, const std::vector<slot_times>& all);
 template <class T>
 void add_cells(cell_row& row, const std::string& column, const std::optional<T>& maybe) {

@@ -55,11 +55,12 @@ inline bool are_one_type(const std::type_info* a, const std::type_info* b) noexc
     return a == b || (a != nullptr && b != nullptr && *a == *b);
 }
 
-// Builds a `pipeline_description`. A class of stages has the members `options` (`stage_options`) and `output`
-// (the type of its results; a template over the type of its items, except in a source). It may also have:
-// - `static constexpr const char* kind`: the name of the kind, which statistics show, too; else "stage";
-// - `std::string remark() const`: in few words, what the options do not say;
-// - if the stage contains other stages, which are to be described, too:
+// Builds a `pipeline_description`. The class of a stage has the members `options` (`stage_options`) and
+// `output`: the type of its results, in a source; else a template that has this type for a type of items. The
+// class may also have:
+// - `static constexpr const char* kind`: the stage's kind, which statistics show, too; without it "stage";
+// - `std::string remark() const`: in few words, settings of the stage that are not in `options`;
+// - the function `describe`, if the stage contains other stages, which are to be described, too:
 //
 //       template <class C, class To>    // C: the item type of its input queue; without C if it has no input
 //       typename To::ends describe(To& to, typename To::ends from) const {
@@ -71,7 +72,8 @@ inline bool are_one_type(const std::type_info* a, const std::type_info* b) noexc
 //       }
 //
 //   `To` is `description_builder`; as a template parameter, so that a stage's header need not include this
-//   one. The function returns the stages from which the next stage takes. Without an input queue, it is
+//   one. The function returns the stages from which the next stage takes. In a stage without an input queue
+//   the function is
 //
 //       template <class To>             // its parts have sources: all += to.branch("a", part_a)
 //       typename To::ends describe(To& to) const;
@@ -122,7 +124,7 @@ class description_builder {
         return added;
     }
 
-    // Adds a branch, a named part of a pipeline beside other parts, that has a source.
+    // Adds a branch (a named part of a pipeline beside other parts) that has a source of its own.
     template <class Part>
     ends branch(std::string name, const Part& part) {
         const std::size_t place = enter(std::move(name));

@@ -24,17 +24,19 @@
 
 namespace weir {
 
-/// Explains all runs of the process that have started and still exist. Then lists other coroutines and
+/// Explains all runs of the process that have started and still exist: what each slot (a worker of a stage)
+/// does, and a verdict (a sentence on what limits the rate of the run). Then lists other coroutines and
 /// threads that wait, for instance at a channel of the program, in at most 50 lines. A run that has ended is
 /// marked so, until it is destroyed. `explain_on_signal` prints the same, with the verdicts at the end.
 ///
 ///     server.on("/debug/runs", [] { return weir::explain_all_runs(); });
 ///
-/// `report/README.md` shows such a text. The verdict, a sentence on what limits the rate of the run, is
-/// `brief_verdict(run.stats())`. If there is none, `explain` makes the verdict. If `explain` would take more
-/// than about a second, fewer items are simulated, or the states of the slots alone decide. "working for 97
-/// ms" is the time of several items if the slot did not wait between them. Runs that measure nothing
-/// (`unmeasured`) have neither times of slots nor a verdict. Runs on virtual time are not shown.
+/// `report/README.md` shows such a text. The verdict is `brief_verdict(run.stats())`. If there is none,
+/// `explain` makes the verdict, from simulations of the run. If they would take more than about a second,
+/// fewer items are simulated, or the verdict comes from the states of the slots alone. The text says, for
+/// example, "working for 97 ms": this is the time of several items if the slot did not wait between them.
+/// Runs that measure nothing (`unmeasured`) have neither times of slots nor a verdict. Runs on
+/// `virtual_time`, whose clock jumps from timer to timer, are not shown.
 ///
 /// \returns lines of text, each of which ends with `\n`.
 /// Errors:  `std::bad_alloc`.
@@ -74,11 +76,11 @@ void explain_on_signal(int number, std::ostream& to = std::cerr);
 
 namespace weir::detail {
 
-// What a slot (a worker of a stage) does: "waiting to put", 97 ms, "; channel 'src' is full, 2 of 2".
+// What a slot (a worker of a stage) does.
 struct slot_activity {
-    std::string what;
-    std::optional<duration> lasted;  // none: not measured, or the slot has ended
-    std::string where;
+    std::string what;                // "waiting to put"
+    std::optional<duration> lasted;  // for how long; none: not measured, or the slot has ended
+    std::string where;               // what follows the time: "; channel 'src' is full, 2 of 2"; or empty
 };
 
 // The activities of a stage's slots as text: one line for all slots that do the same.
@@ -99,11 +101,11 @@ class activity_lines {
 // Slots 0, 1, 2 and 5 as "slots 0-2, 5". `slot_numbers` is sorted, and not empty.
 std::string slots_text(const std::vector<std::size_t>& slot_numbers);
 
-// \returns the sentence of a verdict, in about a second at most.
+// \returns the verdict on the run that has these statistics. Cost: about a second at most.
 std::string sentence_on(const pipeline_stats& stats);
 
 // What the slots of all runs of the process do, and which other coroutines and threads wait (the waits
-// outside of runs). Runs on virtual time are left out. The constructor reads all of this.
+// outside of runs). Runs on `virtual_time` are left out. The constructor reads all of this.
 class present_runs {
   public:
     present_runs();
@@ -126,8 +128,9 @@ class present_runs {
         bool has_ended = false;
     };
 
-    // Called within the constructor, while the registry of runs and waits is locked. So no run, slot or site
-    // (an object at which coroutines wait) is destroyed meanwhile.
+    // The first notes who waits at a site (an object at which coroutines and threads wait). The second
+    // returns what the slots of a run do. The constructor calls both while the registry of runs and waits is
+    // locked, so that no run, slot or site is destroyed meanwhile.
     void read(const wait_site& site);
     present_run read(const watched_run& run);
     slot_activity activity_of(const slot_seen& seen, bool is_measured) const;

@@ -188,7 +188,8 @@ WEIR_INLINE slot_activity present_runs::activity_of(const slot_seen& seen, bool 
 }
 
 WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const pipeline_stats& stats) const {
-    if (run.has_ended || stats.stages.back().outputs.empty()) return {};  // no outputs: a for_each
+    // Without an output queue, as behind `for_each` or `sink_to`, the run has no consumer.
+    if (run.has_ended || stats.stages.back().outputs.empty()) return {};
     const auto found = other_waiters_.find(run.last);
     if (found == other_waiters_.end()) return "  consumer: takes no item now\n";
     const wait_seen& first = found->second.front().seen;
@@ -246,7 +247,7 @@ WEIR_INLINE void signal_explanations::add(int number, std::ostream& to) {
     static_cast<void>(forks_are_known);
     signal_explanations& me = *only;
     const std::lock_guard guard(me.lock_);
-    if (!me.begun_ && can_catch_every_signal) {  // makes the pipe before a handler can write into it
+    if (!me.begun_ && can_catch_every_signal) {  // the pipe exists before a handler can write into it
         me.begun_ = begin_signals<&signal_explanations::tell>(signals_always);
         if (!me.begun_) {
             throw std::system_error(errno, std::generic_category(),

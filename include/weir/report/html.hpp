@@ -69,8 +69,8 @@ class run_recorder : public run_report {
         const std::lock_guard guard(lock_);
         return record_;
     }
-    /// Calls `call(lap)` for each lap, in order. All laps at once would take 10 KiB per histogram. `call`
-    /// must not use this recorder.
+    /// Calls `call(lap)` for each lap, in order. Only one lap at a time is in memory as `pipeline_stats`, in
+    /// which each histogram takes 10 KiB. `call` must not use this recorder, which is locked.
     /// Errors: `std::bad_alloc`, and the errors of `call`.
     template <class Call>
     void each_lap(Call call) const {

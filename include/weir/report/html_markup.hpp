@@ -106,7 +106,7 @@ class html_table {
 
 // A tick of an axis, and its label.
 struct plot_tick {
-    double place = 0;  // 0 to 1
+    double place = 0;  // from 0, the beginning of the axis, to 1, its end
     std::string text;
 };
 
@@ -127,10 +127,10 @@ class plot_axis {
     [[nodiscard]] static plot_axis of_length(figure_kind kind, double greatest);
     // In decades; if `zero`, the figure 0 has a place of its own below the lowest decade.
     [[nodiscard]] static plot_axis logarithmic(figure_kind kind, double least, double greatest, bool zero);
-    // An axis for several series. `over_all[i]`: the figure of series `i` for all laps together. The axis is
-    // logarithmic if a figure of a series is more than 50 times the greatest of `over_all`; with
-    // `by_differences`, also if the positive figures in `over_all` differ by more than a factor of 50. The
-    // axis is linear for shares, to 1, and if `over_all` has no positive figure.
+    // An axis for several series. `over_all[i]`: the figure of series `i` for all laps (parts of the run)
+    // together. The axis is logarithmic if a figure of a series is more than 50 times the greatest of
+    // `over_all`; with `by_differences`, also if the positive figures in `over_all` differ by more than a
+    // factor of 50. The axis is linear for shares, to 1, and if `over_all` has no positive figure.
     [[nodiscard]] static plot_axis fitting(figure_kind kind, const std::vector<std::vector<double>>& series,
                                            const std::vector<double>& over_all, bool by_differences);
 
@@ -169,7 +169,7 @@ class plot_axis {
 // dashes (html_style.hpp).
 inline constexpr std::size_t num_line_styles = 12;
 
-// The line of a stage or queue.
+// A line of a plot: the figures of a stage or queue over the time of the run.
 struct plot_line {
     std::string label;
     double over_all = no_value;  // the figure of the whole run

@@ -21,8 +21,8 @@
 
 namespace weir::detail {
 
-// Draws the plots of a page: one for each of `quantities()` (the six figures, run_view.hpp), with a line for
-// each stage or queue. A point of a line is one lap (a part of the run), or several adjacent laps.
+// Draws the six plots of a page: one for each of `quantities()` (run_view.hpp), such as the rate, with a line
+// for each stage or queue. A point of a line is one lap (a part of the run), or several adjacent laps.
 class html_plots {
   public:
     html_plots(const run_view& view, std::size_t most_points)
@@ -82,9 +82,9 @@ class html_plots {
         for (const lap_range& each : points_) p.at.push_back((start_of(each.begin) + start_of(each.end)) / 2);
         return p;
     }
-    // Gives the lines of a plot that have figures different styles. If there are more than `num_line_styles`
-    // such lines, only the eight with the most notable figures get a style; the other lines stay grey.
-    // `totals`: each line's figure for all drawn laps together.
+    // Gives each line that has figures a style of its own. If there are more than `num_line_styles` such
+    // lines, only the eight with the most notable figures get a style; the other lines stay grey. `totals`:
+    // each line's figure for all drawn laps together.
     static void assign_styles(const quantity& q, std::vector<plot_line>& lines,
                               const std::vector<double>& totals) {
         std::vector<std::size_t> order;

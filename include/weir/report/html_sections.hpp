@@ -115,7 +115,7 @@ inline void append_ranks(std::string& out, const run_view& view) {
     out += "</section>\n";
 }
 
-// Appends nothing if no stage has `transfer_stats`.
+// Appends a section with a table of the copies to a device; nothing if no stage has `transfer_stats`.
 inline void append_transfers(std::string& out, const run_view& view) {
     html_table table("Copies to a device", {{"stage"},
                                             {"batches"},
@@ -140,7 +140,7 @@ inline void append_transfers(std::string& out, const run_view& view) {
     out += "</section>\n";
 }
 
-// Appends nothing if no items were discarded.
+// Appends a table of the items that were destroyed in their queues; nothing if there are none.
 inline void append_discards(std::string& out, const run_view& view) {
     html_table table("Items destroyed in their queue, as the run was stopped, or failed",
                      {{"queue behind"}, {"destroyed"}, {"put"}, {"taken"}, {"inside"}});

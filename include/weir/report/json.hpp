@@ -89,8 +89,8 @@ class json_reader {
         while (is_at(' ') || is_at('\n') || is_at('\r') || is_at('\t')) ++at_;
     }
 
-    // The grammar, with the sections of RFC 8259. Functions that read the text throw if it doesn't fit,
-    // except `digits`.
+    // The grammar, with the sections of RFC 8259. Functions that read the text throw if it breaks the
+    // grammar, except `digits`.
 
     // Section 3: an object, an array, a string, a number, true, false or null.
     json_value value(int depth);
@@ -122,9 +122,9 @@ class json_reader {
     std::size_t at_ = 0;  // the byte that is read next
 };
 
-// The schema that is written. A schema that only gains members keeps its number: the reader ignores members
-// that it does not know, and gives missing members their default values. But a `task_sample` is an array: if
-// its number of values changes, the schema needs another number.
+// The schema that `json_text` writes and `run_from_json` reads. A schema that only gains members keeps its
+// number: the reader ignores members that it does not know, and gives missing members their default values.
+// But a `task_sample` is an array: if its number of values changes, the schema needs another number.
 inline constexpr const char* json_schema = "weir.run/1";
 
 // Appends a value as JSON. Members of objects have the names and the order of `each_field` (fields.hpp).
@@ -138,7 +138,7 @@ inline void append_json(std::string& out, std::integral auto value) {
         out += std::to_string(value);
     }
 }
-// In nanoseconds.
+// Appends the number of nanoseconds.
 inline void append_json(std::string& out, duration d) { out += std::to_string(d.count()); }
 void append_json(std::string& out, output_order order);
 
@@ -151,7 +151,7 @@ void append_json(std::string& out, const std::optional<T>& value) {
     append_json(out, *value);
 }
 
-// As an array of the members' values, without names, because a run has many samples.
+// Appends an array of the members' values, without names, because a run has many of these objects.
 void append_json(std::string& out, const task_sample& one);
 // A bucket is [its shortest duration, its count].
 void append_json(std::string& out, const histogram& h);
@@ -187,12 +187,12 @@ void append_json(std::string& out, const T& object) {
     out += before == '{' ? "{}" : "}";
 }
 
-// Errors: `std::runtime_error`, with the place of the value in the text.
+// Throws `std::runtime_error`: at the byte where `v` begins, the text isn't a run, because of `why`.
 [[noreturn]] void refuse_json(const json_value& v, const std::string& why);
 // Refuses a value of another kind than `k`. `what`: this kind in words.
 void expect(const json_value& v, json_value::kind k, const char* what);
 
-// Reads a value that `append_json` wrote. Errors: `refuse_json`.
+// Read into the object a value that `append_json` wrote. Call `refuse_json` if `v` is another value.
 void read_json(const json_value& v, std::string& into);
 void read_json(const json_value& v, bool& into);
 void read_json(const json_value& v, std::integral auto& into) {

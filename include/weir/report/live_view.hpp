@@ -39,13 +39,13 @@ struct live_progress {
     double rate = 0;                          ///< items per second: recently; once `ended`, of the whole run
     std::uint64_t failures = 0;               ///< items that failed
     bool ended = false;                       ///< the run has ended
-    run_outcome how = {};                     ///< what ended the run; `running`: nothing, or all work is done
+    run_outcome how = {};                     ///< why the run ended; `running`: not yet, or all work is done
     std::string failed_stage = {};            ///< `failure::stage` of the failure that ended the run
     duration idle{};                          ///< how long nothing has moved: `pipeline_stats::idle`
     std::string verdict = {};                 ///< what limits the rate; empty: not known
 };
 
-/// The size of a picture, and whether it has colours.
+/// The size of a picture (the lines that show a run on a terminal), and whether it has colours.
 struct live_frame {
     std::size_t columns = 80;  ///< characters of a line, at most
     std::size_t rows = 24;     ///< number of lines, at most
@@ -55,11 +55,12 @@ struct live_frame {
 /// \returns the lines of a picture of a run: its progress; the verdict (what limits the rate), in up to three
 ///          lines; a line for each stage; and a legend. The line of a stage has a bar of its slots'
 ///          (workers') time by state, its rate, and the queue behind it: the share of time with an item, and
-///          the number of items. If the frame is too narrow, the columns on the right are left out. If the
-///          frame has too few rows, the least busy stages and lines of the verdict are left out. With fewer
-///          than five rows, all lines but the first show stages. `?` replaces characters of names that could
-///          move the cursor, or whose width terminals disagree on.
-/// \param lap  the recent statistics.
+///          the number of items. Then come its failures and two percentiles of its task times. If the frame
+///          is too narrow, the columns on the right are left out. If the frame has too few rows, the least
+///          busy stages and lines of the verdict are left out. With fewer than five rows, all lines but the
+///          first show stages. `?` replaces characters of names that could move the cursor, or whose width
+///          terminals disagree on.
+/// \param lap  the statistics that are shown: those since the last picture; at the end, of the whole run.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::vector<std::string> live_lines(const pipeline_stats& lap, const live_progress& progress,
                                                   const live_frame& frame);
@@ -81,15 +82,16 @@ struct live_view_options {
     std::string counted = {};
     /// The number of the file descriptor to draw on: 1 is stdout, 2 stderr.
     int file = 2;
-    /// The least time between two lines, which are written at ends of laps. The view writes lines instead of
-    /// pictures if the file is not a terminal, and in Wine. The same if TERM is `dumb` or, except on Windows,
-    /// not set.
+    /// The least time between two lines, which are written at ends of laps (parts of the run). The view
+    /// writes lines instead of pictures if the file is not a terminal, and in Wine. The same if TERM is
+    /// `dumb` or, except on Windows, not set.
     duration line_every = duration(5'000'000'000);
 };
 
 namespace detail {
 
-// \returns the progress in words, with as many parts as fit.
+// \returns the progress as one line: time, items, rate and so on. Parts that `columns` can't hold are left
+//          out.
 std::string progress_text(const live_progress& p, std::size_t columns = SIZE_MAX);
 // \returns a bar of `width` characters, divided among the states in proportion to their times (largest
 //          remainders); spaces if all times are 0. `colour`: with escape sequences that colour the states.
@@ -194,7 +196,8 @@ class basic_live_view : public run_report {
         if (lap.stages.empty()) return 0;
         if (counted_ < lap.stages.size()) return lap.stages[counted_].num_tasks;
         const stage_stats& last = lap.stages.back();
-        // Counted at the queue before the sink: a run ends before the consumer has taken its last items.
+        // An item counts when it is put into the queue before the sink, because a run can end before the
+        // consumer has taken the last items.
         if (last.kind == "sink") return lap.channels.at(last.inputs.at(0)).num_put;
         return last.num_tasks - last.num_failures;
     }
@@ -266,8 +269,8 @@ class basic_live_view : public run_report {
 
 }  // namespace detail
 
-/// Shows a run on a terminal when a lap ends (`run_options::lap`), at most four times a second. Without a
-/// terminal, writes a line instead, every 5 s or every `live_view_options::line_every`:
+/// Shows a run on a terminal when a lap (a part of the run: see `run_options::lap`) ends, at most four times
+/// a second. Without a terminal, writes a line instead, every 5 s or every `live_view_options::line_every`:
 ///
 ///     auto view = std::make_shared<weir::live_view>(weir::live_view_options{.total = 10'000});
 ///     auto run = loader.start(pool, {.lap = 250ms, .reports = {view}});

@@ -19,7 +19,7 @@
 
 namespace weir::detail {
 
-// \returns `12:07`, or `1:02:07`.
+// \returns minutes and seconds: `12:07`; from an hour on, with the hours: `1:02:07`.
 inline std::string clock_text(duration d) {
     const std::int64_t s = d.count() / 1'000'000'000;
     const auto two = [](std::int64_t n) { return (n < 10 ? "0" : "") + std::to_string(n); };
@@ -139,7 +139,7 @@ inline std::vector<std::size_t> busiest(const pipeline_stats& stats, std::size_t
 }
 
 // The parts of a line: the width of the name, the width of the bar, and the number of columns: as many as
-// leave 10 characters for the bar. The bar takes the rest of the line, up to 60 characters, or none.
+// leave at least 11 characters for the bar. The bar takes the rest of the line, up to 60 characters.
 struct live_layout {
     std::size_t name = 5;
     std::size_t bar = 0;

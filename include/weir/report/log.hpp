@@ -86,7 +86,7 @@ class log_sink {
     /// \param style  of the lines.
     explicit log_sink(std::ostream& out, log_style style = log_style::current) : out_(&out), style_(style) {}
 
-    /// For `run_options::on_lap`.
+    /// Writes the report of a lap. The run calls this function when a lap ends: see `run_options::on_lap`.
     void operator()(const pipeline_stats& lap);
 };
 
@@ -125,7 +125,8 @@ class failure_log {
     /// Errors: `std::invalid_argument` if `every` is 0, or an option was negative.
     explicit failure_log(std::ostream& out, failure_log_options options = {});
 
-    /// For `run_options::on_failure`.
+    /// Writes the line of a failure, or only counts the failure. The run calls it: see
+    /// `run_options::on_failure`.
     void operator()(const failure& f) const;
 
     /// Writes a line for each kind that has failures not shown since its last line, the oldest kind first.
@@ -154,7 +155,7 @@ class failure_log {
         kind& kind_of(std::string&& name, const std::string& stage, const std::string& message);
         bool write(std::string&& line);
 
-        detail::standard_platform::mutex lock;  // guards all below
+        detail::standard_platform::mutex lock;  // guards the members below
         std::ostream& out;
         const failure_log_options options;
         std::unordered_map<std::string, kind> kinds;

@@ -113,8 +113,8 @@ inline std::string current_line(const stage_stats& s) {
 
 inline std::string current_line(const channel_stats& c) {
     using namespace units;
-    // Rounded down, as in SPDL: 100 % means all of the time. Without the small addend, 0.44, computed as 1 -
-    // 0.56, would become 43 %.
+    // Rounded down, as in SPDL (another library for loading data): 100 % means all of the time. Without the
+    // small addend, a readiness of 0.44 would become 43 %, because it is computed as 1 - 0.56.
     const auto occupancy = static_cast<int>(100 * c.readiness() + 1e-9);
     return "[" + in_one_line(c.name) + "_queue]\tProcessed " + right(std::to_string(c.num_get), 5) +
            " items in " + log_time(c.elapsed) + " (QPS: " + right(fixed(c.rate(), 1), 6) +
@@ -125,8 +125,8 @@ inline std::string current_line(const channel_stats& c) {
            ". Occupancy rate: " + std::to_string(occupancy) + "%\n";
 }
 
-// \returns a duration in the older format: four decimals, in ms below 1 s. Below 100 ns, where no digit
-//          would be left, it is in ns.
+// \returns a duration as `log_style::document` shows it: four decimals, in ms below 1 s. Below 100 ns, where
+//          no digit would be left, it is in ns.
 inline std::string document_time(duration d, bool unit_to_the_left) {
     const std::int64_t ns = d.count();
     const bool tiny = ns > 0 && ns < 100;
