@@ -121,8 +121,9 @@ struct rejoined {
 template <class... Branches>
 inline constexpr bool are_branches = sizeof...(Branches) > 0 && (is_branch<Branches> && ...);
 
-// The member `stage`: the base class of `route` and `split`. This is `Stage`, the description of the stage;
-// or, if an argument is not a branch, `no_stage`, and a static assertion in the derived class fails.
+// The member `stage`: the base class of `route` and `split`. This is `Stage`, the description of the stage (a
+// value from which each run makes the stage). But if an argument is not a branch, this is `no_stage`, and a
+// static assertion in the derived class fails.
 template <bool Fit, template <class...> class Stage, class Function, class... Branches>
 struct divided_stage {
     using stage = no_stage;
@@ -155,8 +156,9 @@ struct stage_of_branches : stage_base {
     std::tuple<Branches...> all_branches;
 
   protected:
-    // For `weir::describe`: adds the stages to the description `to`, behind the stages `from`. Returns the
-    // last stage. `Part`: the item type of the branches' first queues.
+    // For `weir::describe`, which lists the stages of a pipeline: adds the dividing stage, the branches and
+    // the join to the list `to`, behind the stages `from`. Returns the join, from which the next stage takes.
+    // `Part`: the item type of the branches' first queues.
     template <class C, class Part, class Output, class To>
     typename To::ends describe_as(const char* kind, To& to, typename To::ends from) const {
         const auto begin = to.template stage<C, C>(kind, options, from);
@@ -206,8 +208,8 @@ struct stage_of_branches : stage_base {
 
 /// \returns a branch for a `route` or a `split`.
 ///
-/// \param name   the name by which the chooser selects the branch; also that of its first queue in
-///               statistics.
+/// \param name   the name by which the chooser (the function given to `route` or `split`) selects the branch;
+///               also that of its first queue in statistics.
 /// \param part   a stage, or several composed by `|`, without source and sink.
 /// Errors: those of copying `part`, if it is an lvalue. `route` and `split` refuse equal names.
 template <class Part>

@@ -41,9 +41,9 @@ struct merge_ticket {
     bool mark = false;
 };
 
-// The rule of a `wait_queue`, in which the slots of a `running_fan_in` wait, one for each input. Decides
-// which input may put its item. The mark of an epoch is put once, when each input has reached its mark or has
-// ended. Only then the inputs continue with the next epoch.
+// The rule of a `wait_queue`, in which the slots (workers) of a `running_fan_in` wait, one for each input.
+// Decides which input may put its item. The mark of an epoch is put once, when each input has reached its
+// mark or has ended. Only then the inputs continue with the next epoch.
 //
 // The orders `arrival` and `priority` have no turns, unless the user gives a rule. In all other orders, the
 // turns depend on the items of the inputs, and not on the times at which these arrive: the end or the mark of
@@ -68,8 +68,8 @@ class merge_rule {
         skip_ended_inputs();
     }
 
-    // Whether an input may put its item or mark now, has to wait, or is refused: see
-    // `running_fan_in::ends_when_refused`. `judge` changes nothing; `ask` also records a positive answer.
+    // Whether an input may put its item or mark now, has to wait, or is refused. If it is refused, its worker
+    // drops the item or mark. `judge` changes nothing; `ask` also records a positive answer.
     admission ask(const merge_ticket& t) noexcept;
     admission judge(const merge_ticket& t) const noexcept;
 
@@ -104,7 +104,7 @@ class merge_rule {
 
     // If the input whose turn it is has ended, or has ended the epoch, another input gets the turn; with
     // `until_first_end`, an input that has ended closes the rule: nothing more is put. An input that loses
-    // its turns sets all credits to 0, because their sum has to be 0.
+    // its turns sets all credits to 0: the credits of the inputs with turns have to sum to 0.
     void skip_ended_inputs() noexcept;
 
     void next_turn() noexcept;
@@ -215,7 +215,8 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         if (is_closed()) {
             for (queue* const other : ins_) other->cancel();
         } else if (this->run_.has_failed()) {
-            // The other slots still take the items that the inputs have made, also those that wait for room.
+            // The other slots still take the items that the inputs have made, also those whose puts wait for
+            // room in a queue.
             for (queue* const other : ins_) other->close_to_newcomers();
         }
     }

@@ -19,7 +19,7 @@ WEIR_INLINE merge_rule::merge_rule(const settings& how, std::uint64_t first_epoc
     for (const double each : how.weights) {
         // One division, and a product with a power of two: equal on every platform.
         const double share = greatest > 0 ? each / greatest * greatest_share : 0;
-        // Only a weight of 0 has a share of 0.
+        // Only a weight of 0 has a share (the weight as a whole number) of 0.
         const double least = each > 0 ? 1 : 0;
         inputs_.push_back(
             {.weight = each, .share = static_cast<std::uint64_t>(detail::larger(share, least))});

@@ -71,8 +71,9 @@ auto pipeline_of(P&& part) {
     return detail::make_pipeline(detail::stages_of(std::forward<P>(part)));
 }
 
-// The member `stage`: the base class of `merge` and `zip`. This is `Stage`, the description of the stage; or,
-// if an argument is no pipeline, `no_stage`, and a static assertion in the derived class fails.
+// The member `stage`: the base class of `merge` and `zip`. This is `Stage`, the description of the stage (a
+// value from which each run makes the stage). But if an argument is no pipeline, this is `no_stage`, and a
+// static assertion in the derived class fails.
 template <bool Fit, template <class...> class Stage, class... Given>
 struct joined_stage {
     using stage = no_stage;
@@ -97,7 +98,8 @@ struct given_by<pipeline<Row>> {
 template <class P>
 using given_by_t = typename given_by<P>::type;
 
-// The base of descriptions of stages with several inputs. A derived class has a `kind` and an `output`.
+// The base of descriptions of stages with several inputs. A derived class has the members `kind`, the name of
+// the kind of stage, and `output`, the item type of the queue behind the stage.
 template <class... Inputs>
 struct stage_of_inputs : stage_base {
     static constexpr bool begins_pipelines = true;
@@ -127,8 +129,8 @@ struct stage_of_inputs : stage_base {
             std::forward<Self>(self).inputs);
     }
 
-    // For `weir::describe`: adds the inputs and this stage to `to`, the description of a pipeline. Returns
-    // this stage, behind which `to` adds the next one.
+    // For `weir::describe`, which lists the stages of a pipeline: adds the inputs and this stage to the list
+    // `to`. Returns this stage, from which the next stage takes.
     template <class Stage, class To>
     typename To::ends describe_as(To& to) const {
         typename To::ends all;

@@ -41,8 +41,8 @@ namespace detail {
 
 template <class C>
 struct routed_item {
-    std::size_t where = 0;  // the index of the branch
-    std::optional<C> mark;  // the end-of-epoch mark for this branch
+    std::size_t where = 0;  // the index of the branch that gets the item or the mark
+    std::optional<C> mark;  // an end-of-epoch mark, made anew for each branch
 };
 
 template <class Function, class C, class Policy>

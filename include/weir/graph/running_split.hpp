@@ -30,16 +30,16 @@
 
 namespace weir::detail {
 
-// A queue of records: each tells how a batch was divided, or stands for a mark. The dividing stage adds the
-// record before it puts any part of the batch. The joining stage takes the record when it has all parts, so
-// the record is in the queue by then.
+// A queue of records: each tells how a batch was divided, or stands for a mark (the message that ends an
+// epoch). The dividing stage adds the record before it puts any part of the batch. The joining stage takes
+// the record when it has all parts, so the record is in the queue by then.
 template <class Provenance>
 class split_records {
   public:
     struct record {
         Provenance provenance;                         // the draws (samples) that the batch was made from
         std::vector<std::vector<std::size_t>> places;  // by branch: the indices of its elements in the batch
-        std::optional<std::uint64_t> end_of_epoch;     // the epoch, for a mark instead of a batch
+        std::optional<std::uint64_t> end_of_epoch;     // of a mark: the epoch that ends; of a batch: none
     };
 
     // Appends a record, and moves the provenance of `item` into it. An exception leaves `item` unchanged.
@@ -141,7 +141,7 @@ struct divided_batch {
     // The next result goes to branch `next_part / 2`: its part of the batch if `next_part` is even, the mark
     // behind this part if odd.
     std::size_t next_part = 0;
-    bool is_last = false;  // a branch has ended
+    bool is_last = false;  // the stage ends after this batch: the queue of a branch is closed
     std::optional<epoch_item<Batch>> result;
 };
 
@@ -160,7 +160,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
 
   public:
     using iteration = typename base::template iteration_with<divided_batch<Batch, records>>;
-    static constexpr stage_traits traits{.forwards_item = true};  // acknowledge() needs the item
+    static constexpr stage_traits traits{.forwards_item = true};  // commit(), acknowledge() use the item
 
     running_split(run_context& run, const stage_options& options, Function&& f, branch_names names,
                   channel<C, Policy>& in, std::vector<queue*> out, std::shared_ptr<records> all)
@@ -215,8 +215,9 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     bool is_last_result(const iteration& it) const noexcept {
         return it.next_part == 2 * branches_.queues.size();
     }
-    // A branch has refused its part of the batch, or the mark behind the part: the stage ends. If the branch
-    // has refused only the mark, as after a `take`, the other branches get their parts first.
+    // The part of a branch, or the mark behind the part, was not put, because the queue of the branch is
+    // closed: the stage ends. If only the mark was not put, as after a `take` in the branch, the other
+    // branches get their parts first.
     bool continues_when_output_closed(iteration& it) noexcept {
         it.is_last = true;
         return it.next_part % 2 == 0;
@@ -261,7 +262,8 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
             ++place;
         }
     }
-    // An element of a std::vector<bool> is a bool, and no object that can be referred to.
+    // `element` is no reference to the element's type in the batch: a std::vector<bool> has only proxies of
+    // its elements, which are converted to bool here.
     static void assign(iteration& it, typename Batch::value_type&& element, std::size_t place,
                        std::size_t where) {
         it.parts[where].push_back(std::move(element));

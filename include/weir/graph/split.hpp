@@ -101,7 +101,8 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         }
         return false;
     }
-    // If a `take` in a branch has ended the inputs, the part of the outer split ends, too.
+    // If the inputs have ended early, as after a `take` in a branch, and this split is in a branch of an
+    // outer split: makes the mark that ends the outer split's part (an epoch).
     void work(iteration& it) {
         if constexpr (is_epoch_item<D>) {
             if (it.input_ended) {
@@ -190,7 +191,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
     std::vector<std::vector<Batch>> parts_;   // of the current batch, by branch
     std::exception_ptr lost_;                 // the exception that keeping a part threw
     const bool is_in_split_;                  // in a branch of an outer split
-    std::optional<std::uint64_t> open_part_;  // the outer split's part (an epoch) whose mark has not come
+    std::optional<std::uint64_t> open_part_;  // in an outer split: the epoch (part) without its mark yet
 };
 
 template <class Function, class... Branches>
@@ -267,8 +268,7 @@ struct split_stage : stage_of_branches<Function, Branches...> {
 ///           without results is dropped.
 /// Errors:   a batch fails if the chooser throws, names no branch, or returns too few or too many names; with
 ///           `split_order::elements`, also if a branch gives more or fewer results than it was given
-///           elements. See `split_options::max_failures`. `std::invalid_argument` if two branches have one
-///           name.
+///           elements. See `split_options::max_failures`. `std::invalid_argument` if branches share a name.
 template <class Function, class... Branches>
 class [[nodiscard]] split : public detail::divided_stage_t<detail::split_stage, Function, Branches...> {
     static_assert(detail::are_branches<Branches...>,

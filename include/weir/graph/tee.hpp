@@ -58,8 +58,8 @@ class running_drain : public stage_kind<C, C, Policy> {
 
     C* next_result(iteration&) noexcept { return nullptr; }
     void close_output(typename base::slot& me) noexcept {
-        // After a failure, ends the tee's wait for an item. The tee still takes the items in the closed
-        // queue.
+        // If the run has failed, closes the queue before the tee, so that the tee does not wait for more
+        // items. The tee still takes the items in this queue.
         if (this->run_.has_failed()) before_tee_.close();
         end_.update([](side_rule& rule) { rule.ended = true; });
         this->leave(me);
@@ -100,7 +100,7 @@ class running_tee : public stage_kind<C, C, Policy> {
             } else {
                 carried_value_t<C> value(std::as_const(*it.item).value());
                 // The copy has the epoch, but not the draws (samples of the source) that the item was made
-                // from: for a checkpoint only the item counts, not its copy.
+                // from: a checkpoint counts these with the item, and not again with its copy.
                 it.copy.emplace(std::move(value), provenance(it.place.epoch));
             }
         } else {
@@ -163,7 +163,7 @@ struct tee_stage : stage_base {
             run.template add<stage_of<running_tee<C, Policy>>>({&in}, {&out, &side}, options, in, out, side);
         const std::string why_no_checkpoint = run.why_no_checkpoint();
         auto& end = pipeline<Row>::attach(std::forward<Self>(self).part, run, side);
-        run.why_no_checkpoint() = why_no_checkpoint;  // drops the reason that a stage of the side has set
+        run.why_no_checkpoint() = why_no_checkpoint;  // a stage of the side does not prevent checkpoints
         named.name = options.name + "_end";
         using last = typename std::remove_reference_t<decltype(end)>::value_type;
         run.template add<stage_of<running_drain<last, channel<C, Policy>, Policy>>>({&end}, {}, named, end,
@@ -196,7 +196,7 @@ struct tee_stage : stage_base {
 ///
 /// \param part  a stage, or several composed by `|`, without source and sink.
 /// Order:    kept in both queues behind the stage. When the queues of a slow side are full, the tee waits,
-///           and so do the stages behind it. The stream ends when the side has ended, too.
+///           and the next stages get no items meanwhile. The stream ends when the side has ended, too.
 /// Errors:   a failure on the side, or an exception from a copy, stops the run. A side that ends early
 ///           (`take`) gets no more items.
 template <class Part>

@@ -189,7 +189,8 @@ inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> &
 /// Order:  kept. With epochs (passes over the data): an epoch has rows until it has ended in one input. The
 ///         zip then drops the items that other inputs still give in this epoch, and then ends the epoch.
 /// Ends:   when one of the inputs has ended. Cancels all inputs then, and drops items without a partner.
-/// Errors: those of `merge`.
+/// Errors: a failure in an input, beyond those that `max_failures` allows, ends this input and the run, as in
+///         any stage. No epoch ends after such a failure.
 template <class... Inputs>
 class [[nodiscard]] zip : public detail::joined_stage_t<detail::zip_stage, Inputs...> {
     static_assert(detail::are_pipelines<Inputs...>,

@@ -25,8 +25,9 @@
 namespace weir::mpi::detail {
 
 // Awaits an operation. `Begin`: int(MPI_Request&, bool& again, MPI_Status&); begins the operation, as
-// `operation::begin` does. `Result`: called under the reactor's lock with the operation that has ended;
-// returns the result of the await, or throws `error`.
+// `operation::begin` does. `Result`: called with the operation that has ended; returns the result of the
+// await, or throws `error`. Both are called under the lock of the `reactor`, which begins and polls
+// operations.
 template <class Begin, class Result>
 class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : operation {
     using value = std::invoke_result_t<Result&, const operation&>;
@@ -117,7 +118,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     standard_platform::atomic<bool> is_over_{false};
     std::optional<weir::detail::async_completion> waiting_;
     std::optional<stop_callback<cancel_now>> on_stop_;  // called at a stop request for `stop_`
-    std::optional<stop_callback<cancel_now>> on_end_;   // called at one for `coroutine_env::ends`
+    std::optional<stop_callback<cancel_now>> on_end_;   // called at a stop request for `coroutine_env::ends`
 };
 
 // For operations that have no result.

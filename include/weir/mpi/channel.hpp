@@ -220,7 +220,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         detail::leaked_on_failure<std::array<std::uint64_t, 4>> all(of);
         *all = {mine.out.num_put, mine.in.num_get,
                 mine.out.num_discarded + mine.in.num_discarded + mine.num_returned,
-                mine.out.size + mine.in.size + mine.num_sent - mine.num_received};  // may wrap
+                mine.out.size + mine.in.size + mine.num_sent - mine.num_received};  // may wrap, the sum not
         co_await of.all_reduce(std::span<std::uint64_t>(*all), reduction::sum);
         co_return channel_balance{(*all)[0], (*all)[1], (*all)[2], (*all)[3]};
     }
@@ -256,13 +256,13 @@ class channel final : detail::item_link<detail::sent_t<T>> {
 namespace weir {
 namespace detail {
 
-// The channel as a source: source_items.hpp describes the members. Each end of the source calls `end`.
+// The channel as a source. The stage awaits `next` for each item, and calls `end` when the source ends.
 template <class T>
 class items_of<std::reference_wrapper<mpi::channel<T>>> {
   public:
     using item = T;
     static constexpr bool waits = true;
-    static constexpr bool is_shared = true;
+    static constexpr bool is_shared = true;  // code outside of the run puts the items
 
     explicit items_of(std::reference_wrapper<mpi::channel<T>> from) noexcept : from_(from) {}
     auto next(coroutine_env&) { return from_.get().get(); }

@@ -52,15 +52,15 @@ struct received {
 /// A group of ranks (processes), in which each has a number from 0. All operations are awaitable, and begin
 /// when they are awaited: `co_await w.barrier()`, or `weir::sync_wait(w.barrier())` on a plain thread.
 ///
-/// Memory:   the caller's: nothing is copied. The caller keeps it, untouched, until the await ends. After a
-///           rank's failure MPI may still use the memory, except that of a receive: then the caller keeps it
-///           until the job ends.
+/// Memory:   the caller's: nothing is copied. The caller keeps it, untouched, until the await ends. MPI may
+///           use it even after an await that the failure of a rank has ended: then the caller keeps it until
+///           the job ends. That does not concern the memory of a receive.
 /// Order:    between two ranks, messages with one tag arrive in the order in which they were sent. Collective
 ///           operations (`barrier` and all declared below it) begin on all ranks of the group in one order:
 ///           await one after the other. Independent coroutines need a communicator each: see `duplicate`.
 /// Suspends: unless the operation is complete at once. Resumes: on the coroutine's executor, by a post.
 /// Errors:   `error` if MPI reports one; `rank_failed` after the failure of a rank; `std::logic_error` after
-///           the end of the world, or without ranks. A receive or a probe throws `stopped` when a stop, a
+///           the end of the `world`, or without ranks. A receive or a probe throws `stopped` when a stop, a
 ///           time limit or `when_any` ends the wait; no other operation can be ended early. The destruction
 ///           of a coroutine that waits blocks until MPI has finished with the memory.
 /// Threads:  any, at all levels of MPI from MPI_THREAD_FUNNELED on: see `world`.
@@ -126,7 +126,7 @@ class communicator {
     static int tag_of(int tag) noexcept { return tag == any_tag ? MPI_ANY_TAG : tag; }
 
   public:
-    /// Of no ranks: good for assignment only.
+    /// Makes a communicator of no ranks, to which another can be assigned.
     communicator() noexcept = default;
     explicit communicator(std::shared_ptr<const detail::owned_comm> of) noexcept : comm_(std::move(of)) {}
 
@@ -151,7 +151,8 @@ class communicator {
             detail::no_result{});
     }
 
-    /// The same as `request`, for a request already begun and not persistent. Not with MPI_THREAD_FUNNELED.
+    /// The same as `request`, for a request already begun and not persistent. Not with MPI_THREAD_FUNNELED,
+    /// as then only one thread may begin requests.
     [[nodiscard("co_await this, or nothing is done")]] auto done(MPI_Request pending) const {
         return request("MPI_Test", [pending](MPI_Comm, MPI_Request* r) noexcept {
             *r = pending;

@@ -61,8 +61,9 @@ inline task<std::vector<std::byte>> broadcast_bytes(communicator of, std::vector
     co_return std::move(*all);
 }
 
-// Called on a thread that may call MPI. Blocks until all members have called make_comm(). Errors: `error` of
-// the MPI function that failed; `std::bad_alloc`.
+// Makes a communicator of MPI. Its ranks are the ranks `members` of `of`, in this order. Called on a thread
+// that may call MPI. Blocks until all members have called make_comm(). Errors: `error` of the MPI function
+// that failed; `std::bad_alloc`.
 inline std::shared_ptr<const owned_comm> make_comm(const owned_comm& of, const std::vector<int>& members) {
     struct mpi_group {
         mpi_group() = default;
@@ -84,9 +85,10 @@ inline std::shared_ptr<const owned_comm> make_comm(const owned_comm& of, const s
 }
 
 // MPI_Comm_create_group blocks a thread until all ranks of the new group have called this function: for a
-// long time, if a rank is late. So the ranks first exchange their colours, keys and proposed numbers. Then
-// they agree on the creation that comes next (`creation_turns`). Both steps block no thread. `parent`: the
-// owner of the MPI communicator of `of`.
+// long time, if a rank is late. So the ranks of `of` first exchange their colours and keys, and each proposes
+// a number for this creation of communicators: the greatest is taken. Then they wait until each of them has
+// approved the creation. A rank approves one creation at a time, that with the lowest number: see
+// `creation_turns`. Both steps block no thread. `parent`: the owner of the MPI communicator of `of`.
 inline task<communicator> split(communicator of, const owned_comm& parent, int colour, int key) {
     struct choice {
         int colour;

@@ -103,12 +103,12 @@ inline void check_call(int code, const char* call) {
 /// was not heard of. From then on all awaits of weir::mpi throw `rank_failed`.
 class rank_failed : public std::runtime_error {
   public:
-    /// \param rank  the rank that failed, in the world.
+    /// \param rank  the number of the rank that failed, in the `world` (the communicator of all ranks).
     /// \param why   the message of the exception, or how the failure was found.
     rank_failed(int rank, const std::string& why)
         : std::runtime_error("weir: rank " + std::to_string(rank) + " failed: " + why), rank_(rank) {}
 
-    [[nodiscard]] int rank() const noexcept { return rank_; }  ///< the rank that failed, in the world
+    [[nodiscard]] int rank() const noexcept { return rank_; }  ///< its number in the `world`
 
   private:
     int rank_;

@@ -56,8 +56,8 @@ class heartbeat final : public periodic_work {
     }
     ~heartbeat() = default;
 
-    // Tells all other ranks that `rank` has failed, this rank or the rank before it, and gives up all
-    // operations here. If a failure is known already, does nothing.
+    // Tells all other ranks that `rank` has failed, this rank or the rank before it, and ends all operations
+    // here with `rank_failed`. If a failure is known already, does nothing.
     void fail(int rank, const std::string& why) {
         if (loop_.failure() != nullptr) return;
         prepare_notices(rank, why);
@@ -81,8 +81,8 @@ class heartbeat final : public periodic_work {
 
     void fail_here(const std::string& why) override { fail(rank_, why); }
 
-    // Called by any thread when the work of this rank has ended after a failure. relaxed: no data is passed
-    // on
+    // Records that the work of this rank has ended after a failure. Called by any thread. relaxed: no other
+    // data is passed on
     void leave() noexcept { has_left_.store(true, std::memory_order_relaxed); }
 
     std::int64_t tick(std::int64_t now) noexcept override {
@@ -114,7 +114,8 @@ class heartbeat final : public periodic_work {
     }
 
   private:
-    static constexpr std::size_t longest = 2000;  // characters of a reason; MPI sends so few at once
+    // At most so many characters of a reason are sent: MPI usually sends so few without a wait.
+    static constexpr std::size_t longest = 2000;
     // The time between two calls of tick(), in ns. A look for messages takes MPI as long as a poll for all
     // operations: so not each poll calls tick().
     static constexpr std::int64_t interval = 1'000'000;

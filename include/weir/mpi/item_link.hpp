@@ -61,8 +61,9 @@ class parcels {
     std::vector<Parcel*> free_;
 };
 
-// A link for items of type S. An item to be sent waits in the channel `out` until the receiver gives credit.
-// An item that has arrived waits in the channel `in` until a consumer gets the item.
+// A link (one rank's part of a channel between ranks) for items of type S. An item to be sent waits in the
+// local channel `out` until the receiver gives credit. An item that has arrived waits in the local channel
+// `in` until a consumer gets the item.
 template <class S>
 class item_link : public link {
   public:
@@ -107,7 +108,7 @@ class item_link : public link {
             if (!is_finished()) loop().abandon();
         });
     }
-    // See `channel::abandon`.
+    // Ends this rank's puts because of an exception, and makes this rank a failed rank: see give_up_rank().
     void abandon() noexcept {
         give_up_rank();
         out.close();
@@ -152,7 +153,7 @@ class item_link : public link {
         receiving* last = nullptr;
     };
 
-    // The functions below are called under the lock of the reactor.
+    // The functions below are called under the lock of loop(), the reactor (it begins and polls operations).
 
     bool send_next(int to) noexcept override {
         sending* next = nullptr;

@@ -44,7 +44,7 @@ struct channel_plan {
 // 0 or does not fit into 32 bits.
 task<channel_plan> plan_channel(communicator of, bool puts, bool gets, std::size_t capacity);
 
-// The protocol of a channel. A rank that puts is a producer, one that gets a consumer.
+// One rank's part of a channel. A rank that puts is a producer, one that gets a consumer. Their messages:
 //
 // | message | from, to             | meaning                                                              |
 // |---------|----------------------|----------------------------------------------------------------------|
@@ -73,16 +73,16 @@ class link : operation {
     void kick() noexcept {
         // acq_rel; pairs with kick_operation::begin(), which sees what this thread has written
         if (kick_.is_queued.exchange(true, std::memory_order_acq_rel)) return;
-        underway_.fetch_add(1, std::memory_order_relaxed);  // ordered by the queue of the reactor
+        underway_.fetch_add(1, std::memory_order_relaxed);  // relaxed: call() publishes it
         loop_->call(kick_);
     }
-    // Called by any thread when an item from the rank was got.
+    // Counts an item from the rank that was got, and returns credit if it is due. Called by any thread.
     void got(int rank) noexcept {
         peer& p = *peers_[static_cast<std::size_t>(rank)];
         // relaxed: the number is all that is passed on
         if (p.freed.fetch_add(1, std::memory_order_relaxed) + 1 >= credit_batch_) kick();
     }
-    // Called by any thread when this rank gets no more items.
+    // Tells the producers soon, by `gone`, that this rank gets no more items. Called by any thread.
     void leave() noexcept {
         is_leaving_.store(true, std::memory_order_relaxed);  // ordered by the kick
         kick();
@@ -120,7 +120,7 @@ class link : operation {
     // Blocks until nothing more can arrive.
     void wait_for_all() noexcept {
         while (!is_finished()) loop_->wait(finished_);
-        // A kick may still be underway. relaxed: the lock orders what follows
+        // A kick may not have ended yet. relaxed: locked(), below, orders what follows
         while (underway_.load(std::memory_order_relaxed) != 0) static_cast<void>(loop_->poll());
         loop_->locked([]() noexcept {});
     }
@@ -133,11 +133,11 @@ class link : operation {
     // The same as begin_parcel(), for a caller that holds the lock: begins the parcel at once. `ended` may be
     // called within this call.
     void begin_parcel_here(operation& o) noexcept {
-        underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
+        underway_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the lock orders it
         loop_->begin_here(o, clock_);
     }
-    // Called when a parcel to or from the rank `with` has ended. The link may be destroyed when
-    // parcel_ended() returns.
+    // Reports the error of a parcel to or from the rank `with` that has ended, and counts the parcel as
+    // ended. The link may be destroyed when parcel_ended() returns.
     void parcel_ended(const operation& o, int with) noexcept {
         if (o.error_class() != MPI_SUCCESS) report_error(o.error_class(), o.call(), with);
         operation_ended();
@@ -149,8 +149,8 @@ class link : operation {
     std::int64_t now() const noexcept { return clock_.now().time_since_epoch().count(); }
     const communicator& comm() const noexcept { return comm_; }
     std::size_t num_ranks() const noexcept { return peers_.size(); }
-    // Called after a failure, under the lock: the notes stay for the rest of the process, as MPI may still
-    // send them.
+    // Keeps the notes for the rest of the process, as MPI may still send them. Called after a failure, under
+    // the lock.
     void keep_notes() { leak(std::move(peers_)); }
     // The number of items for which this rank needs room; at least 1.
     std::size_t room() const noexcept {
@@ -260,7 +260,8 @@ class link : operation {
     void end_credit_wait() noexcept;
     void send_ends() noexcept;
     void return_credit() noexcept;
-    // Receives items that have arrived, at most half of the room. Sets `again` until the end of the link.
+    // Receives items that have arrived, at most half of room() (all of it if the capacity is 1). Sets
+    // `again`, so that each poll calls this function again, until is_over() returns true.
     inline int begin(MPI_Request&, bool& again) noexcept override;
     inline void ended() noexcept override;
 
@@ -285,7 +286,7 @@ class link : operation {
     // Under the reactor's lock:
     counts counts_;
     std::size_t next_consumer_ = 0;
-    std::optional<std::int64_t> blocked_since_;  // the wait for credit that goes on now
+    std::optional<std::int64_t> blocked_since_;  // when the wait for credit that goes on now began
     bool has_sent_end_ = false;
     bool has_left_ = false;
     bool has_stopped_ = false;

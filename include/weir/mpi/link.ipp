@@ -1,4 +1,4 @@
-// weir mpi, internal: how the ranks plan a channel; how a link takes their messages, and sends its own
+// weir mpi, internal: how the ranks plan a channel; how a link (a rank's part of it) sends and takes messages
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MPI_LINK_IPP
 #define WEIR_MPI_LINK_IPP
@@ -51,8 +51,8 @@ inline link::link(channel_plan plan, executor& clock)
 }
 
 inline int link::begin(MPI_Request&, bool& again) noexcept {
-    // At most half of the room at once: this consumer returns the credit of the first half while producers
-    // send the second half.
+    // At most half of the room at once (all of it if the capacity is 1): this consumer returns the credit of
+    // the first half while producers send the second half.
     const std::size_t most = credit_batch_ * producers_.size();
     for (std::size_t i = 0; i < most; ++i) {
         int is_there = 0;
@@ -136,7 +136,7 @@ inline void link::return_credit() noexcept {
         if (p->has_ended()) continue;
         if (leaves) p->gone_note.send();
         if (has_left_ || !p->credit_note.is_free()) continue;
-        if (p->freed.load(std::memory_order_relaxed) < credit_batch_) continue;  // relaxed: as in got()
+        if (p->freed.load(std::memory_order_relaxed) < credit_batch_) continue;  // relaxed: only a number
         p->credit_note.send(p->freed.exchange(0, std::memory_order_relaxed));
     }
 }
@@ -165,7 +165,7 @@ inline bool link::expects_notes() const noexcept {
 }
 
 inline bool link::is_over() const noexcept {
-    // Whether no other operation than this one is underway. relaxed: read under the reactor's lock
+    // The first test: no operation but the link itself is underway. relaxed: read under the reactor's lock
     return underway_.load(std::memory_order_relaxed) == 1 &&
            std::ranges::all_of(producers_, &peer::has_ended) && !expects_notes();
 }

@@ -27,14 +27,14 @@ class operation {
     // the operation. If `request` is not set, but `again` is, the function is called again at each poll. If
     // neither is set, the operation is over.
     virtual int begin(MPI_Request& request, bool& again) noexcept = 0;
-    // Called once, when the operation is over, under the reactor's lock. The object may be gone when ended()
-    // returns.
+    // Called once, when the operation is over, under the lock of the `reactor`, which begins and polls
+    // operations. The object may be gone when ended() returns.
     virtual void ended() noexcept = 0;
 
     const char* call() const noexcept { return call_; }
     int peer() const noexcept { return peer_; }
     int error_class() const noexcept { return error_class_; }
-    bool is_cancelled() const noexcept { return is_cancelled_; }  // or never begun, or given up
+    bool is_cancelled() const noexcept { return is_cancelled_; }  // also: ended by give_up()
     const MPI_Status& status() const noexcept { return status_; }
 
   protected:
@@ -55,7 +55,8 @@ class operation {
 };
 
 // The operations that have begun. Used only by the thread that holds the reactor's lock. `begin` and `ended`
-// of an operation may call begin() of this object for another operation, if that one sets a request.
+// of an operation may call begin() of this object for another operation, but only for one that sets a
+// request: `repeated_`, the list of those without a request, may be in use meanwhile.
 class operations {
   public:
     std::size_t size() const noexcept { return requests_.size() + repeated_.size(); }

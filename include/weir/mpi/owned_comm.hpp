@@ -1,4 +1,4 @@
-// weir mpi, internal: the MPI_Comm, messages and memory of a communicator; in which order ranks create them
+// weir mpi, internal: the owner of an MPI_Comm; MPI's types of elements; when ranks create communicators
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MPI_OWNED_COMM_HPP
 #define WEIR_MPI_OWNED_COMM_HPP
@@ -47,7 +47,7 @@ class creation_turns {
     }
 
     // One creation on this rank. Exists from the agreement on the number until the communicator exists, or
-    // has failed.
+    // its creation has failed.
     class turn {
       public:
         turn(creation_turns& all, std::uint64_t number) : all_(all), number_(number) {
@@ -184,8 +184,9 @@ class owned_comm {
     };
 
   public:
-    // Called on a thread that may call MPI. `shares`: the turns of the communicator from which this one is
-    // made; null for that of the world. Errors: `error`, std::bad_alloc; then the communicator is freed.
+    // Makes the owner of `handle`. Called on a thread that may call MPI. `shares`: the `turns` of the
+    // communicator from which this one is made; null for that of the world. Errors: `error`, std::bad_alloc;
+    // then the communicator is freed.
     static std::shared_ptr<const owned_comm> make(std::shared_ptr<reactor> of, MPI_Comm handle,
                                                   std::shared_ptr<creation_turns> shares = nullptr) {
         try {
@@ -237,7 +238,7 @@ class owned_comm {
     const MPI_Comm comm;
     int rank = 0;
     int size = 1;
-    std::shared_ptr<creation_turns> turns;  // of this rank, in all communicators of the world
+    std::shared_ptr<creation_turns> turns;  // one object for all communicators of this rank
 
   private:
     std::unique_ptr<freeing> freeing_;

@@ -54,7 +54,7 @@ class rank_report final : public run_report {
 
     /// \param all   a communicator for this report alone: `duplicate`.
     /// \param home  runs the reductions.
-    /// \param show  optional.
+    /// \param show  see `shown`; empty: merged laps are not shown.
     rank_report(communicator all, executor& home, shown show = {})
         : all_(std::move(all)), show_(std::move(show)), laps_(64), group_(home) {
         group_.spawn(merge());
@@ -91,7 +91,7 @@ class rank_report final : public run_report {
     task<rank_layout> agree(pipeline_stats mine) {
         const std::string outline = rank_outline(mine);
         auto parts = co_await all_.gather_bytes(std::as_bytes(std::span(std::string_view(outline))), 0);
-        // An outline is one line.
+        // An outline is one line, so '\n' can separate the outlines.
         std::vector<std::byte> lines;
         for (const auto& each : parts) {
             lines.insert(lines.end(), each.begin(), each.end());
@@ -115,7 +115,7 @@ class rank_report final : public run_report {
         std::vector<std::uint64_t>& words = *all_words;
         for (bool some = true; some;) {
             lap = co_await laps_.get();
-            // The channel is closed, and nobody adds any more.
+            // No lap: the channel is closed, so no other thread uses `kept_` any more.
             if (!lap) lap = std::exchange(kept_, std::nullopt);
             words.assign(layout.size(), 0);
             if (lap) words = layout.pack(*lap, my_rank());

@@ -36,7 +36,7 @@ struct polling_options {
 
 namespace detail {
 
-// The work that a reactor does periodically, and the reports of this rank's failure: see heartbeat.hpp.
+// The work that a reactor does periodically, and the reports of this rank's failure: base of `heartbeat`.
 class periodic_work {
   public:
     // Called under the reactor's lock. Returns when the next call is due, in ns of the platform's clock.
@@ -142,7 +142,7 @@ class reactor final : public weir::detail::polled_source {
     void abandon() {
         if (periodic_ != nullptr) periodic_->abandon();
     }
-    // Null: no rank has failed. acquire; pairs with fail(), which wrote the failure
+    // The failure that fail() has recorded; null: no rank has failed. acquire; pairs with fail()
     const rank_failed* failure() const noexcept {
         return is_failed_.load(std::memory_order_acquire) ? failure_.get() : nullptr;
     }
@@ -199,16 +199,16 @@ class reactor final : public weir::detail::polled_source {
                                               std::memory_order_relaxed)) {
         }
     }
-    // Makes a thread poll soon: an idle worker of `poller`; but the reactor's thread if `poller` is null or
-    // polls no sources, or if only one thread may call MPI. Does nothing if no thread calls `run`.
+    // Makes a thread poll soon: an idle thread of `poller`; but the reactor's thread if `poller` is null, has
+    // no threads that poll, or if only one thread may call MPI. Does nothing if no thread calls `run`.
     void ask_for_poll(executor* poller) noexcept {
         if (!has_guard_) return;
-        news_.fetch_add(1, std::memory_order_relaxed);  // relaxed: expect() publishes it
+        news_.fetch_add(1, std::memory_order_relaxed);  // relaxed: expect() then causes a poll, which sees it
         expect(only_ == thread_id{} ? poller : nullptr);
     }
 
     std::int64_t poll(std::int64_t now, bool) noexcept override {
-        // Returns when to poll again, in ns. relaxed: after news that this load misses, another poll follows
+        // Returns when to poll again, in ns. relaxed: if it misses a call of ask_for_poll(), a poll follows
         const std::uint32_t news = news_.load(std::memory_order_relaxed);
         if (poll() || news != seen_news_) last_event_ = now;
         seen_news_ = news;
@@ -285,7 +285,7 @@ class reactor final : public weir::detail::polled_source {
     // Used by poll(now, bool), which one thread at a time calls:
     std::uint32_t seen_news_ = 0;
     std::int64_t last_event_ = 0;
-    std::int64_t polled_at_ = 0;  // of the reactor's thread: when run() has polled last
+    std::int64_t polled_at_ = 0;  // when run() has polled last; used by run() only
     // Under the lock:
     operations begun_;
     executor* poller_of_begun_ = nullptr;  // `poller` of the last begin_here()

@@ -43,8 +43,9 @@ struct world_options {
 
 namespace detail {
 
-// MPI in this process. With `own_thread`, has the thread that runs the reactor. This thread, or else the
-// constructing thread, initialises and finalises MPI, unless the program has initialised MPI before.
+// MPI in this process. With `own_thread`, has the thread that runs the `reactor` (it begins and polls the
+// operations). This thread, or else the constructing thread, initialises and finalises MPI, unless the
+// program has initialised MPI before.
 class process {
   public:
     explicit process(const world_options& how)
@@ -95,7 +96,7 @@ class process {
     // Returns when all ranks have called leave(). Does not return after the failure of a rank: MPI_Abort ends
     // the process.
     void leave() noexcept {
-        for (int i = 0; i < 2; ++i) {  // the second barrier ends when no rank sends heartbeats any more
+        for (int i = 0; i < 2; ++i) {  // after the second barrier, no rank sends heartbeats
             call_and_wait("MPI_Ibarrier",
                           [&](MPI_Request& r) noexcept { return MPI_Ibarrier(heartbeat_comm_, &r); });
             call_and_wait("MPI_Wait", [&](MPI_Request&) noexcept { return heartbeat_->stop(); });
@@ -119,7 +120,7 @@ class process {
 
           private:
             int begin(MPI_Request& request, bool&) noexcept override { return call_(request); }
-            // Called by a thread that may call MPI, unlike the thread that waits.
+            // Reports here, on a thread that may call MPI: the thread that waits may not.
             void ended() noexcept override {
                 if (error_class() != MPI_SUCCESS) loop_.report(error(error_class(), call()).what());
                 done.set();
@@ -229,7 +230,8 @@ class world : detail::only_one, detail::process, public communicator {
     }
 
     /// Calls the function. If the function throws, prints this rank, and the failure of a rank that is known
-    /// already. If none is known, prints the exception instead, and tells the other ranks of it.
+    /// already. If none is known, or only this rank's without a reason, prints the exception instead, and
+    /// tells the other ranks of it.
     /// \returns the status for `main`: 0, or 1 if the function threw.
     template <class Function>
     int run(Function&& function) {
