@@ -56,8 +56,8 @@ inline bool are_one_type(const std::type_info* a, const std::type_info* b) noexc
 }
 
 // Builds a `pipeline_description`. The class of a stage has the members `options` (`stage_options`) and
-// `output`: the type of its results, in a source; else a template that has this type for a type of items. The
-// class may also have:
+// `output`, the type of the stage's results: in a source a type, in other stages a template over the type of
+// the items that the stage takes. The class may also have:
 // - `static constexpr const char* kind`: the stage's kind, which statistics show, too; without it "stage";
 // - `std::string remark() const`: in few words, settings of the stage that are not in `options`;
 // - the function `describe`, if the stage contains other stages, which are to be described, too:

@@ -144,7 +144,7 @@ class present_runs {
     std::string outside_;  // lines about the waits outside of runs
 };
 
-// The streams of all signals that print explanations.
+// Knows for each signal that was given to `explain_on_signal` the stream on which its explanations go.
 class signal_explanations {
   public:
     static void add(int number, std::ostream& to);
@@ -157,7 +157,7 @@ class signal_explanations {
         number == 0 ? only->accept_all() : only->print(number);
     }
     void print(int number) noexcept;
-    // Unblocks the added signals on the calling thread, as all other threads may block them.
+    // Unblocks the added signals on the calling thread, so that it gets them if all other threads block them.
     void accept_all() noexcept {
         const std::lock_guard guard(lock_);
         for (int number = 1; number < end_of_signals; ++number) {

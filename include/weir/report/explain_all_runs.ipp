@@ -144,7 +144,7 @@ WEIR_INLINE auto present_runs::read(const watched_run& run) -> present_run {
                        " items in " + units::time(stats.elapsed) + ", " + units::rate(stats.rate());
     if (stats.idle > duration(0) && !seen.has_ended)
         head += "; nothing has moved for " + units::time(stats.idle);
-    // Removes waiters at queues of this run, such as the consumer: `other_waiters_` wait outside of runs.
+    // Removes waiters at queues of this run, such as the consumer: `other_waiters_` wait outside of all runs.
     for (const stage_seen& stage : seen.stages) {
         for (const wait_site* each : stage.from) other_waiters_.erase(each);
         for (const wait_site* each : stage.to) other_waiters_.erase(each);

@@ -30,7 +30,7 @@ struct run_recorder_options {
     std::size_t most_laps = 1000;
     /// The number of failures to keep: the first ones. All failures are counted.
     std::size_t most_failures = 100;
-    /// Settings to record with the run.
+    /// Settings to record with the run, such as a number of threads or the name of a dataset.
     std::vector<run_setting> settings = {};
 };
 
@@ -63,7 +63,8 @@ class run_recorder : public run_report {
     WEIR_INLINE void ends(const pipeline_stats& rest, const pipeline_stats& all) override;
 
   protected:
-    /// \returns the record without its laps. Until the run has ended, the figures of `total` are 0.
+    /// \returns the record without its laps. Until the run has ended, the figures of
+    /// `run_record::total` are 0.
     /// Errors: `std::bad_alloc`.
     [[nodiscard]] run_record without_laps() const {
         const std::lock_guard guard(lock_);
@@ -80,7 +81,8 @@ class run_recorder : public run_report {
 
   private:
     static pipeline_stats lap_in(const std::string& text);
-    // Joins two laps, as JSON; the result is in `earlier`. `join_pairs` joins each two adjacent laps.
+    // Joins two laps, given as JSON texts; the result is in `earlier`. `join_pairs` joins each two adjacent
+    // laps.
     static void join(std::string& earlier, const std::string& later);
     void join_pairs();
 

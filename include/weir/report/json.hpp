@@ -89,8 +89,8 @@ class json_reader {
         while (is_at(' ') || is_at('\n') || is_at('\r') || is_at('\t')) ++at_;
     }
 
-    // The grammar, with the sections of RFC 8259. Functions that read the text throw if it breaks the
-    // grammar, except `digits`.
+    // Each function below that reads the text reads a part of the grammar: the comments name the sections of
+    // RFC 8259. Such a function throws if the text breaks the grammar; only `digits` returns false.
 
     // Section 3: an object, an array, a string, a number, true, false or null.
     json_value value(int depth);
@@ -112,8 +112,8 @@ class json_reader {
     // Section 7: characters and escapes, and the closing quote. The opening quote is consumed already.
     // Returns UTF-8.
     std::string string();
-    // The backslash is consumed already. A character above U+FFFF is written as two escapes, a surrogate
-    // pair. Appends UTF-8.
+    // Reads an escape, whose backslash is consumed already, and appends its character in UTF-8. A character
+    // above U+FFFF is written as two escapes, a surrogate pair.
     void escaped(std::string& s);
     std::uint32_t code_unit();  // four hexadecimal digits
     static void append_utf8(std::string& s, std::uint32_t c);

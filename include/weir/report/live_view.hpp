@@ -257,7 +257,7 @@ class basic_live_view : public run_report {
     const bool colour_;
     const std::int64_t interval_;            // ns from picture to picture, or line to line
     mutable typename Platform::mutex lock_;  // guards the members below
-    std::size_t counted_ = 0;  // the index of the stage `options_.counted`; the number of stages: none
+    std::size_t counted_ = 0;  // the index of the stage `options_.counted`; the number of stages if none
     live_progress progress_;
     recent_rate rate_;
     recent_verdict verdict_;

@@ -144,7 +144,7 @@ inline std::string document_line(const stage_stats& s) {
            "). Average task time: " + document_time(s.ave_time(), false) + ".\n";
 }
 
-// `in`: the queue before the sink, or null; `out`: the queue behind the sink.
+// \returns the line of a sink. `in`: the queue before the sink, or null; `out`: the queue behind the sink.
 inline std::string document_line(const stage_stats& sink, const channel_stats* in, const channel_stats& out) {
     using namespace units;
     const duration upstream = in == nullptr ? duration(0) : in->ave_get_wait();
