@@ -3,8 +3,8 @@
 #ifndef WEIR_INSIGHT_HPP
 #define WEIR_INSIGHT_HPP
 
-// Of these, weir.hpp includes only verdict.hpp and its includes: tables and the environment variable
-// WEIR_DIAGNOSE need them.
+// Of these, weir.hpp includes only verdict.hpp and its includes: a verdict is part of the printed statistics
+// of a run, and of what WEIR_DIAGNOSE=1 (an environment variable) prints at the end of a run.
 #include <weir/insight/diff.hpp>
 #include <weir/insight/headspace.hpp>
 #include <weir/insight/limits.hpp>

@@ -21,9 +21,9 @@
 namespace weir::cuda::detail {
 
 // Holds a reference to a completion (the record of a pending operation, completion.hpp). A ticket with an
-// event of the context also holds this event, until the completion is submitted to the context's mailbox.
-// An `awaited_work` constructs such a ticket before it queues the operation: if the constructor throws, no
-// work is pending.
+// event of the context also holds this event, until the completion is submitted to the context's mailbox: to
+// the reactor, which polls the device for the end of operations. An `awaited_work` constructs such a ticket
+// before it queues the operation: if the constructor throws, no work is pending.
 class ticket {
   public:
     // Errors: those of context_state::take_event(), and std::bad_alloc.
@@ -38,7 +38,7 @@ class ticket {
     }
     // For an event that the caller owns and has recorded: the operation is queued already. The other
     // constructor may wait until the context's thread has created an event; this one never waits. So a
-    // `completion::reaction`, which may run on that thread, can make a ticket.
+    // `completion::reaction` (called at the end of an operation) can make a ticket, even on that thread.
     ticket(context_state& of, cudaEvent_t recorded, completion::reaction then)
         : state_(of), completion_(&completion::make(of.box(), recorded, then)) {
         completion_->returns_event = false;

@@ -89,7 +89,7 @@ class completion {
     cudaError_t result = cudaSuccess;
     reaction then;
     completion* next = nullptr;  // in the list of the mailbox or of the reactor
-    // Whether only the context's thread, the guard of the mailbox, may finish the completion. True for a call
+    // Whether only the context's thread (also called the guard) may finish the completion. True for a call
     // that needs a current device and for a blocking copy that failed (both without an event), and for a
     // capture.
     bool needs_context_thread() const noexcept { return event == nullptr || captured.has_value(); }
@@ -184,8 +184,8 @@ class mailbox final : public weir::detail::polled_source {
     // The object that takes the completions out of the mailbox and polls the device: the reactor.
     class reader {
       public:
-        // Called by one thread at a time; `by_guard`: by the context's thread. Returns when to call look()
-        // again, in ns of the platform's clock; `never`: after the next put().
+        // Finishes completions. Called by one thread at a time; `by_guard`: by the context's thread. Returns
+        // when to call look() again, in ns of the platform's clock; `never`: after the next put().
         virtual std::int64_t look(std::int64_t now, bool by_guard) noexcept = 0;
 
       protected:
@@ -194,7 +194,7 @@ class mailbox final : public weir::detail::polled_source {
 
     mailbox() noexcept = default;
 
-    // Called before anything is put. `by` lives until the mailbox is closed.
+    // Sets the reader, before anything is put. `by` lives until the mailbox is closed.
     void read_by(reader& by) noexcept { reader_ = &by; }
 
     // Adds a completion, and makes a thread poll. Returns false, and adds nothing, if the mailbox is closed.
@@ -232,7 +232,7 @@ class mailbox final : public weir::detail::polled_source {
     bool has_work_for_guard() const noexcept {
         return for_context_thread_.load(std::memory_order_relaxed) != 0;
     }
-    // Called by the context's thread, and by a put() that fails. relaxed: only a count
+    // Counts one completion less for the context's thread: finished, or not put. relaxed: only a count
     void finished_for_context_thread() noexcept {
         for_context_thread_.fetch_sub(1, std::memory_order_relaxed);
     }

@@ -188,8 +188,8 @@ class context_state {
         check_call(code, call);
     }
 
-    // Records the error that broke the device, if it is the first one, and wakes the reactor. The reactor
-    // ends all waits with the recorded error.
+    // Records the error that broke the device, if it is the first one, and wakes the reactor, which polls the
+    // device. The reactor ends all waits with the recorded error.
     void set_broken(cudaError_t code) noexcept {
         broken.set(code);
         box_->wake();
@@ -244,13 +244,13 @@ class context_state {
 /// Errors:   `weir::cuda::error` if there is no such device or no driver, unless `context_options::or_host`
 ///           is set; or if a device that exists can't be used. `std::system_error` if no thread can be
 ///           started.
-/// Ends:     the destructor waits for all work that is awaited, and the coroutines that wait are posted. In a
-///           forked process, where no GPU works, the destructor returns at once; streams, events and pools
-///           can't be made there, and waits throw: `forked_error`.
+/// Ends:     the destructor waits for all work that is awaited, and posts the waiting coroutines to their
+///           executors. In a forked process, where no GPU works, the destructor returns at once; streams,
+///           events and pools can't be made there, and waits throw: `forked_error`.
 /// Lifetime: objects made from the context may outlive it, but can't be awaited then: `std::logic_error`.
 /// Threads:  any.
-/// Watchdog: each wait counts as an `external_wait`, so it isn't reported as a deadlock. Coroutines on
-///           virtual time can't wait for a GPU: virtual time has no events from outside.
+/// Watchdog: each wait counts as an `external_wait`, so it isn't reported as a deadlock. Coroutines on a
+///           simulated clock (`virtual_time`) can't wait for a GPU: such a clock has no events from outside.
 /// Cost:     a thread, which sleeps while no work is awaited, and while idle threads of the `thread_pool` or
 ///           `run_loop` of the waiting coroutine poll the GPU.
 ///

@@ -121,9 +121,9 @@ class device_blocks final : public device_allocator {
 namespace detail {
 
 // The record of device memory that was released, and that queued work may still use. Used by
-// `device_account`, whose lock protects the record. Pieces that are released behind the work of one stream
-// become free in the order of their release. If a new stream has the handle of a destroyed stream, the new
-// one's pieces wait behind those of the destroyed stream.
+// `device_account` (the state of a `device_pool`), whose lock protects the record. Pieces that are released
+// behind the work of one stream become free in the order of their release. If a new stream has the handle of
+// a destroyed stream, the new one's pieces wait behind those of the destroyed stream.
 class freed_memory {
   public:
     struct piece {

@@ -102,7 +102,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     };
 
   private:
-    // Kept until the end of the event `behind`, when a reaction wakes a waiter of the account.
+    // What the context keeps, to wake a waiter of the account when the event `behind` is over.
     struct subscription {
         std::shared_ptr<device_account> account;
         std::shared_ptr<pooled_event> behind;
@@ -116,8 +116,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
         stream on;
         std::shared_ptr<pooled_event> behind;
 
-        // Called when the capture has ended, or the context ends. If the capture goes on, the memory is
-        // leaked.
+        // Frees the memory. Called when the capture has ended, or the context ends; if the capture still
+        // goes on, the memory is leaked.
         void give() const noexcept {
             if (!is_captured(on.get())) account->give(memory, bytes, on, behind);
         }
@@ -160,8 +160,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
     // under the lock, as cudaFree may block.
     bool harvest();
 
-    // Makes the context's reactor call tell() when the first freed piece of each stream is free. Called under
-    // the lock, while a coroutine waits.
+    // Makes the thread that polls the device call tell() when the first freed piece of each stream is free.
+    // Called under the lock, while a coroutine waits.
     void subscribe();
 
     // Wakes the waiter whose turn it is. The waiter then tries again to take memory.

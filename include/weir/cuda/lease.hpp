@@ -131,7 +131,7 @@ std::tuple<std::span<Ts>...> spans_of(void* first,
 ///           returned when the device has done the queued work. May outlive its pool.
 /// Threads:  as a `std::vector`.
 /// Devices:  a stream of any GPU may copy from the block, whichever context the pool was made from.
-/// Cost:     a `try_put` to return the block; `copy_to` costs as much as `stream::done`.
+/// Cost:     a `channel::try_put` to return the block; `copy_to` costs as much as `stream::done`.
 class [[nodiscard("the block goes back at once")]] lease {
   public:
     lease(lease&& other) noexcept

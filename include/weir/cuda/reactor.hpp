@@ -34,7 +34,7 @@ struct context_options {
     /// The time of polling without a pause after work was queued or has ended, while it is unknown how long
     /// such work takes.
     duration spin = std::chrono::microseconds(20);
-    /// Interval of polling after `spin`, for work that takes longer than usual, and for captures.
+    /// Interval of polling after `spin`, for work that takes longer than usual, and for the ends of captures.
     duration period = std::chrono::microseconds(50);
     duration watchdog = std::chrono::milliseconds(10);  ///< interval of polling with `host_function`
 };

@@ -87,7 +87,8 @@ class error : public std::system_error {
     /// \returns the error code of the CUDA runtime.
     [[nodiscard]] cudaError_t status() const noexcept { return static_cast<cudaError_t>(code().value()); }
     [[nodiscard]] const char* call() const noexcept { return call_; }  ///< for example cudaMemcpyAsync
-    [[nodiscard]] const std::string& stage() const noexcept { return stage_; }  ///< its name; empty: none
+    /// \returns the name of the stage that made the call; empty: no stage.
+    [[nodiscard]] const std::string& stage() const noexcept { return stage_; }
     /// \returns true if this process can't use the device any more.
     [[nodiscard]] bool sticky() const noexcept { return is_sticky(status()); }
 

@@ -274,7 +274,7 @@ struct copies_work {
 ///           copies page-locked host memory, as that of a `pinned_pool`, by itself and at its full rate. For
 ///           ordinary host memory, and from host to host, the runtime may block until the copy is done: a
 ///           new thread makes such a call, so that no worker blocks.
-/// Resumes:  on the coroutine's executor. For a coroutine of another library, see `channel`.
+/// Resumes:  on the coroutine's executor. `channel` says which this is for a coroutine of another library.
 /// Errors:   `weir::cuda::error`: then no copy is pending. `std::logic_error` if the context is gone.
 ///           `std::system_error` if a thread is needed, and can't be started.
 /// Stops:    see `stream::done`.

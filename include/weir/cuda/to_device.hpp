@@ -173,7 +173,7 @@ auto copying_stage(context& gpu, pinned_pool* pool, to_device_options options, P
 ///           `std::invalid_argument` fails a batch that is larger than a block, or than the pool of device
 ///           memory. This function throws `weir::cuda::error` if no stream can be made, and
 ///           `std::invalid_argument` if the blocks are not page-locked, or if the stream or the memory is
-///           another GPU's. So does each copy of the stage; `start` of an lvalue pipeline makes one.
+///           another GPU's. Copying the stage, as in `start` of an lvalue pipeline, throws the same errors.
 /// Lifetime: `gpu` and `pool` outlive the runs.
 /// Units:    `stage_stats::transfers` has the bytes, the time of the copies on the device, and the share of
 ///           this time that was hidden: the consumer's stream did not wait for the copy.

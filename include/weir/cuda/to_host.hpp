@@ -184,7 +184,7 @@ auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Pa
 /// Errors:   `weir::cuda::error`, with the name of the stage, fails the item. `std::invalid_argument` fails
 ///           an item that is larger than a block. This function throws `weir::cuda::error` if no stream can
 ///           be made, and `std::invalid_argument` if the blocks are not page-locked, or if the stream is
-///           another GPU's. So does each copy of the stage; `start` of an lvalue pipeline makes one.
+///           another GPU's. Copying the stage, as in `start` of an lvalue pipeline, throws the same errors.
 /// Lifetime: `gpu` and `pool` outlive the runs.
 /// Units:    the run's statistics have the bytes, and the time that the device copied:
 ///           `stage_stats::transfers`.

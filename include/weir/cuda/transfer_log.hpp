@@ -88,8 +88,8 @@ class transfer_log {
     static constexpr std::size_t least = 16;         // copies before the first harvest()
     static constexpr std::size_t most_streams = 16;  // in `idle_since_`; the least recently used is removed
 
-    // Removes each copy that is finished, whose hand-over is over, too, and whose batch nobody holds any
-    // more. Adds the times of these copies to the sums, except of copies that failed. Sets `most_`.
+    // Removes each copy that is finished, whose event `start`, if any, is over, and whose batch nobody holds
+    // any more. Adds the times of these copies to the sums, except of copies that failed. Sets `most_`.
     void harvest() {
         std::erase_if(copies_, [this](const std::shared_ptr<copy_times>& c) {
             return c.use_count() == 1 && c->end->is_over() && (!c->start || c->start->is_over()) && count(*c);

@@ -22,7 +22,7 @@ namespace weir {
 namespace detail {
 
 inline constexpr std::size_t brief_resamples = 5;
-inline constexpr std::size_t brief_contenders = 2;       // how many causes get resamples
+inline constexpr std::size_t brief_contenders = 2;       // how many causes get repeated predictions
 inline constexpr std::uint64_t fewest_for_verdict = 20;  // items, and invocations of a stage
 
 // How many invocations all stages need for one item of the consumer; sink and consumer need one each.
@@ -45,7 +45,7 @@ WEIR_INLINE std::uint64_t items_of_brief_simulation(const pipeline_stats& stats)
 WEIR_INLINE duration cost_of_brief_verdict(const pipeline_stats& stats) noexcept {
     constexpr double time_of_task = 80;                   // in nanoseconds
     constexpr double longest = 1e18;                      // fits into a duration
-    const std::size_t changes = 3 * stats.stages.size();  // about as many as `usual_changes`
+    const std::size_t changes = 3 * stats.stages.size();  // about as many as usual_changes() returns
     const std::size_t simulations = 1 + changes + (1 + brief_contenders) * (1 + brief_resamples);
     const double items = static_cast<double>(items_of_brief_simulation(stats));
     const double time = static_cast<double>(simulations) * items * tasks_per_item(stats) * time_of_task;
@@ -58,7 +58,8 @@ WEIR_INLINE bool has_same_cause(const setting_change& a, const setting_change& b
 }
 
 // Fills in `predicted_change::gains`. The change with the greatest gain, and the best change with another
-// cause, are resampled. Each other change counts in all resamples with the gain of its prediction.
+// cause, are resampled (predicted again, from samples drawn at random). Each other change counts in all
+// resamples with the gain of its prediction.
 WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, what_if_options& options) {
     std::vector<setting_change> changes;
     for (const predicted_change& each : result.changes) {

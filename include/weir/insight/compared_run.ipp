@@ -26,7 +26,8 @@ WEIR_INLINE std::string without_library(const char* message) {
     return std::string(text.starts_with(library_prefix) ? text.substr(library_prefix.size()) : text);
 }
 
-// The share of a stage's time, without `off`, in which its slots were in `run` and `await`.
+// The share of the time of a stage's slots that the slots spent in `run` and `await`. The time in which a
+// slot was `off` (not at work, as before its start) doesn't count.
 WEIR_INLINE std::optional<double> busy_share(const slot_times& times) noexcept {
     const duration all = times.total() - times.off;
     if (all <= duration(0)) return std::nullopt;

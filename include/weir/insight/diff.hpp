@@ -19,11 +19,12 @@
 
 namespace weir {
 
-/// How the share of one state in the time of a stage's slots (workers) differs between two runs.
+/// How the share of one state in the time of a stage's slots (workers) differs between two runs. The time in
+/// which a slot is `off` (not at work, as before its start) counts for no share.
 struct state_difference {
     std::string stage = {};  ///< the name of the stage
     std::string state = {};  ///< the name of the member of `slot_times`, as `wait_get`
-    double before = 0;       ///< the share of the slots' time, without `off`, in the first run; 0 to 1
+    double before = 0;       ///< the share of the slots' time in the first run; 0 to 1
     double after = 0;        ///< this share in the second run
     /// The 95 % confidence interval of `after - before`, by simulations of both runs. None if a run can't
     /// be simulated.
@@ -45,9 +46,10 @@ struct stage_difference {
     /// The least change, as a share, that `diff` names in 95 of 100 pairs of runs with as many invocations as
     /// these runs. None if there are too few invocations to compare.
     std::optional<double> detectable = std::nullopt;
-    double failed_before = 0;       ///< the share of invocations that failed in the first run; 0 to 1
-    double failed_after = 0;        ///< the same in the second run
-    bool failures_changed = false;  ///< whether the shares differ beyond chance; false below 10 failures
+    double failed_before = 0;  ///< the share of invocations that failed in the first run; 0 to 1
+    double failed_after = 0;   ///< the same in the second run
+    /// Whether the shares differ beyond chance; false if both runs together have fewer than 10 failures.
+    bool failures_changed = false;
 };
 
 /// The result of `diff`.
@@ -139,8 +141,8 @@ struct compared_stage {
     double batch_size = 0;    // as `stage_settings::batch_size`; 0: makes no batches, or unknown
     std::uint64_t num_tasks = 0;
     std::uint64_t num_failures = 0;
-    // The share of the slots' time in `run` and `await`; of the consumer, the share of the run's time. None
-    // if all slots were always off.
+    // The share of the slots' time in `run` and `await`, without `off`; of the consumer, the share of the
+    // run's time. None if all slots were always off.
     std::optional<double> busy = std::nullopt;
     time_sample times = {};
     slot_times states = {};
@@ -162,7 +164,7 @@ class compared_run {
     std::string no_model;            // why there is no model
 
   private:
-    // Adds the consumer, unless it takes no time. Called when `rate` is set.
+    // Adds the consumer, unless it takes no time. Uses `rate`, which the caller has set.
     void add(const recorded_stage& consumer);
 };
 

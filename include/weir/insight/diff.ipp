@@ -110,8 +110,9 @@ inline constexpr double power_distance = 1.645;
 inline constexpr std::uint64_t fewest_compared = 10;  // successful invocations of a stage in each run
 
 // The distances, in standard errors, beyond which a difference is named. A stage has a test of the average
-// and one of the typical time. The test with the smaller error gets most of the level (`likely`), as this
-// test shows smaller changes; `unlikely` is for the other one. `rest`: for the tests of failures and rate.
+// time and one of the typical time (the geometric mean). The test with the smaller error gets most of the
+// level (`likely`), as this test shows smaller changes; `unlikely` is for the other one. `rest`: for the
+// tests of failures and rate.
 struct test_distances {
     double likely, unlikely, rest;
 

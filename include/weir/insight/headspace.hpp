@@ -66,7 +66,7 @@ void check_headspace(const headspace_options& options);
 // Makes the gain and the sentence from the three rates.
 headspace_result headspace_of(double measured, double consumer, double pipeline, std::size_t num_kept);
 
-// Passes the items of a run to `take` until a limit or the end. \returns items per second.
+// Passes the items of a run to `take` until a limit is reached or the run ends. \returns items per second.
 template <class Executor, class Run, class Take>
 double measure_run(Executor& ex, Run& run, const headspace_options& limits, const char* whose, Take take) {
     rate_meter meter(limits, ex.now());
@@ -79,8 +79,8 @@ double measure_run(Executor& ex, Run& run, const headspace_options& limits, cons
     return meter.rate(whose);
 }
 
-// Passes the items of a run to a consumer that returns a task, until a limit or the end. `meter` records when
-// the items came. `Result`: the type of the consumer's task, and of this coroutine.
+// Passes the items of a run to a consumer that returns a task, until a limit is reached or the run ends.
+// `meter` records when the items came. `Result`: the type of the consumer's task, and of this coroutine.
 template <class Result, class T, class Executor, class Run, class Consumer>
 Result consume_run(Executor& ex, Run& run, Consumer& consumer, rate_meter& meter) {
     while (meter.left_at(ex.now()) > duration(0)) {
@@ -224,9 +224,10 @@ constexpr bool can_start_twice() {
 ///           limits. The same for `items` below 2, for `kept` of 0, for a `time` that is not above 0, and for
 ///           a count that was made from a negative number. Exceptions of the consumer, and the failures of
 ///           the run.
-/// Threads:  blocks the calling thread until all is measured; on virtual time, the calling thread runs the
-///           coroutines. `time` ends no call of the consumer, and no wait for an item if the consumer is a
-///           task. On virtual time, in which calls take no time, only `items` ends a measurement.
+/// Threads:  blocks the calling thread until all is measured. On an executor `virtual_time`, whose clock is
+///           simulated, the calling thread runs the coroutines; as calls take no time there, only `items`
+///           ends a measurement. `time` ends no call of the consumer, and no wait for an item if the consumer
+///           is a task.
 /// Lifetime: all arguments outlive the call.
 /// Cost:     the memory of `kept` items, and up to three times `time`, plus what `time` does not end.
 template <class Pipeline, class Executor, class Consumer>

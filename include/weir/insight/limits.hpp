@@ -32,7 +32,8 @@ enum class limit_cause : std::uint8_t {
     blocks,      ///< memory: a stage waits for a free block of a memory pool, or for memory of a device
     copies,      ///< copies to or from the memory of a device
     overhead,    ///< the library's time to move an item: no function takes longer than 1 us on average
-    balanced,    ///< no single cause: no change brings 5 %; or two stages, or one and the consumer, are busy
+    balanced,    ///< no single cause: no change brings 5 %; or two stages, or a stage and the consumer,
+                 ///< are always busy
     unsure,      ///< unknown: the statistics don't tell
 };
 
@@ -46,7 +47,9 @@ namespace detail {
 struct visible_limit {
     limit_cause cause = limit_cause::unsure;
     std::string stage = {};  // the name of the stage that limits; empty if the cause has none
-    double lost = 0;  // the share of time in which the consumer waits; 0: no sink, or from deeper_limit()
+    // The share of time in which the consumer waits. 0 for `limit_cause::unsure`, without a `sink` (the stage
+    // before the consumer), and in the results of deeper_limit().
+    double lost = 0;
     std::string sentence = {};  // the figures that show the limit, and what to do
 };
 
@@ -55,7 +58,7 @@ struct visible_limit {
 inline constexpr double sure_of_states = 0.7;
 
 // \returns "awaits 98 % of the time" or "is at work 60 % of the time": the larger of the two shares of the
-//          time in which the slots were not `slot_state::off`; empty if they were always off.
+//          time in which the slots were at work, not `slot_state::off`; empty if they were always off.
 std::string state_text(const slot_times& times);
 
 // Finds the limit by the states of the slots and the process's use of processors. For runs that a simulation
@@ -75,8 +78,10 @@ std::optional<visible_limit> deeper_limit(const pipeline_stats& stats, limit_cau
 // Returns the sentence of the verdict (what limits the rate); an empty string if there is no verdict.
 using verdict_function = std::string (*)(const pipeline_stats& stats);
 
-// Called at the end of a run if WEIR_DIAGNOSE=1 is set. Null in programs that neither write pipeline_stats to
-// a stream nor compile src.hpp: brief_verdict() would take each program a second more to compile.
+// Makes the verdict that the environment variable WEIR_DIAGNOSE=1 prints at the end of a run. Null, so that
+// this verdict is made by limit_by_states(), in programs that neither write pipeline_stats to a std::ostream
+// nor compile src.hpp (the bodies of all functions). These programs compile a second faster, as they don't
+// contain brief_verdict().
 inline constinit standard_platform::atomic<verdict_function> the_verdict_of_diagnosis{nullptr};
 
 }  // namespace detail

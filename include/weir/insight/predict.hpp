@@ -13,8 +13,8 @@
 namespace weir {
 
 /// Predicts a run of a pipeline, by simulating its slots (workers of stages) and queues. All rules are those
-/// of a run on an executor `virtual_time`. If the recording has the times of all invocations
-/// (`recorded_stage::in_sequence`), all figures are those of such a run, to the nanosecond.
+/// of a run on an executor `virtual_time`, whose clock is simulated. If the recording has the times of all
+/// invocations (`recorded_stage::in_sequence`), all figures are those of such a run, to the nanosecond.
 ///
 ///     weir::pipeline_settings changed = recorded.settings;
 ///     changed.stage("decode").concurrency = 4;
@@ -80,7 +80,7 @@ struct setting_change {
     change_kind kind = change_kind::faster;  ///< what changes
     std::string stage = {};                  ///< the name of the stage; empty if the kind needs none
     double value = 0;                        ///< the new number, seconds or share: see `change_kind`
-    std::size_t pool = 0;                    ///< the index in `pools`, for `change_kind::threads`
+    std::size_t pool = 0;                    ///< the index of the thread pool, for `change_kind::threads`
 
     [[nodiscard]] friend bool operator==(const setting_change& a, const setting_change& b) noexcept {
         return a.kind == b.kind && a.stage == b.stage && detail::are_equal(a.value, b.value) &&
@@ -159,7 +159,8 @@ what_if_result effects_of(const std::vector<setting_change>& changes, const reco
                           const what_if_options& options);
 
 // The number of elements in one item at the consumer: the product of the batch sizes of the aggregates. Each
-// disaggregate removes the factor of the nearest aggregate before it that has no disaggregate yet.
+// disaggregate, a stage that takes batches apart, removes the factor of the nearest aggregate before it that
+// has no disaggregate yet.
 double elements_per_item(const pipeline_settings& settings);
 
 }  // namespace detail

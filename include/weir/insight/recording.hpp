@@ -28,8 +28,8 @@ enum class stage_role {
 
 /// The settings of one stage. A prediction can change all of them except `name` and `role`.
 struct stage_settings {
-    /// See `stage_options::name`. `record_of` names the consumer `consumer`, or `the consumer` if a stage has
-    /// that name.
+    /// The name of the stage (`stage_options::name`). `record_of` names the consumer `consumer`, or
+    /// `the consumer` if a stage has that name.
     std::string name;
     stage_role role = stage_role::function;  ///< what the stage does
     std::size_t concurrency = 1;             ///< the number of slots (workers), at least 1
@@ -37,7 +37,7 @@ struct stage_settings {
     /// How many items of average size fit into the byte limit of the queue behind the stage; 0: no such
     /// limit.
     std::size_t byte_room = 0;
-    /// See `stage_options::output_order`.
+    /// Whether results leave in the order of the stage's items, or as they are finished.
     weir::output_order output_order = weir::output_order::completion;
     std::size_t batch_size = 1;  ///< the number of items in a batch, at least 1; for `stage_role::aggregate`
     bool drop_last = false;      ///< whether an incomplete last batch is dropped; for `stage_role::aggregate`

@@ -17,7 +17,7 @@ namespace weir {
 namespace detail {
 
 inline constexpr std::size_t sample_size = 1'024;
-inline constexpr std::uint32_t most_results = 1'000'000;  // of an invocation; only a damaged file has more
+inline constexpr std::uint32_t most_results = 1'000'000;  // of an invocation; more only in damaged files
 
 // Quantiles of a histogram at equal steps of probability, in ns, scaled so that their mean is that of the
 // histogram. As many as the histogram has durations, at most `sample_size`.

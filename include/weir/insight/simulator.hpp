@@ -91,8 +91,8 @@ class simulated_pipeline {
     struct stage {
         const stage_settings* settings = nullptr;
         const recorded_stage* recorded = nullptr;
-        std::vector<std::uint32_t>
-            order;  // without `in_sequence`: a random permutation of indices of `tasks`
+        // Unless `recorded->in_sequence`: a random permutation of the indices of `recorded->tasks`.
+        std::vector<std::uint32_t> order;
         bool keeps_order = false;
         std::uint64_t seed = 0;
         std::uint64_t num_made = 0;                // of a source: the items that the source has begun

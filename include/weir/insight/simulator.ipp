@@ -179,7 +179,7 @@ WEIR_INLINE void simulator::assign_threads() {
     }
 }
 
-// An invocation has ended.
+// Counts an invocation that has ended. The slot waits if its item has to wait for its turn.
 WEIR_INLINE void simulator::finish(slot& me, index who) {
     stage& of = stages_[me.stage];
     ++of.finished;
@@ -210,7 +210,7 @@ WEIR_INLINE bool simulator::give(slot& me, index who) {
     return true;
 }
 
-// The slot has put one result into the queue.
+// Counts a result that the slot has put; in a disaggregate, the next element of the batch follows.
 WEIR_INLINE void simulator::count_put(slot& me) {
     stage& of = stages_[me.stage];
     --me.left;

@@ -53,8 +53,9 @@ WEIR_INLINE time_sample times_of(const stage_stats& stage) {
     return all;
 }
 
-// The average counts as known from all invocations; the mean logarithm as known from the sample, unless the
-// sample `is_even`. Both count as exact if the sample is `in_sequence`.
+// The average counts as known from all invocations. So does the mean logarithm if the sample `is_even`: made
+// of quantiles of all times. Else the mean logarithm counts as known from the sample. Both count as exact if
+// the sample is `in_sequence`: made of the times of all invocations.
 WEIR_INLINE time_sample times_of(const recorded_stage& stage) {
     constexpr double least_time = 0.5;
     time_sample all{.num_tasks = stage.num_tasks - smaller(stage.num_failures, stage.num_tasks)};

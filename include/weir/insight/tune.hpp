@@ -138,14 +138,16 @@ class tuner {
     void approach(tuning_step& next, const pipeline_stats& now, const pipeline_stats& lap,
                   const pipeline_settings& current);
     void begin_anew(const pipeline_stats& now);
-    // The run or the pool has thrown at a change of the last step, with the message `why`.
+    // Removes a change from the last step, as the run or the pool has refused it by an exception with the
+    // message `why`. The tuner won't try such a change again.
     void refused(const setting_change& change, std::string_view why);
 
     tune_budget budget_;
     tune_options options_;
     std::vector<tuning_step> log_;
     detail::plan_limits limits_;
-    std::vector<std::string> fixed_slots_, fixed_room_;  // stages that refused changes
+    // Stages whose changes the run refused: of the number of slots, and of the capacity behind the stage.
+    std::vector<std::string> fixed_slots_, fixed_room_;
     bool is_pool_fixed_ = false;
     pipeline_stats before_;                    // the statistics at the beginning of the lap
     pipeline_stats origin_;                    // plans use the times measured since these statistics

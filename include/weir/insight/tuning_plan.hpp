@@ -31,7 +31,7 @@ struct resources {
     std::size_t places = 0;  // the capacities of all queues, in items
     std::size_t threads = 0;
 
-    std::size_t items() const noexcept { return places + num_slots; }  // see `tune_budget::max_items`
+    std::size_t items() const noexcept { return places + num_slots; }  // items in flight at most
 };
 resources resources_of(const pipeline_settings& settings, const plan_limits& limits);
 bool is_within(const resources& used, const plan_limits& limits) noexcept;

@@ -69,7 +69,7 @@ limit_cause cause_of(change_kind kind) noexcept;
 void look_deeper(verdict& v, const pipeline_stats& stats, const what_if_result& result,
                  const recording& from);
 
-// The verdict of limit_by_states(). `why`: why the run can't be predicted.
+// The verdict by the states of the slots: limit_by_states(). `why`: why the run can't be predicted.
 verdict verdict_of_states(const pipeline_stats& stats, std::string why);
 
 }  // namespace detail
@@ -91,8 +91,8 @@ verdict verdict_of_states(const pipeline_stats& stats, std::string why);
 
 namespace detail {
 
-// The estimated time that `brief_verdict` needs. The estimate is the same on each machine, so that a run on
-// virtual time has the same reports everywhere.
+// The estimated time that `brief_verdict` needs. The estimate is the same on each machine, so that a run with
+// a simulated clock (`virtual_time`) has the same reports everywhere.
 duration cost_of_brief_verdict(const pipeline_stats& stats) noexcept;
 
 // Returns the sentence of `brief_verdict`; an empty string if there is no verdict.
@@ -102,7 +102,8 @@ std::string brief_sentence(const pipeline_stats& stats);
 // verdict at the end of a run. A template, so that other programs don't compile that verdict.
 template <class T>
 struct verdict_of_diagnosis {
-    // Release: pairs with the acquire load in conclusion_text(). Only the pointer is published.
+    // Release: pairs with the acquire load in conclusion_text(), which calls the function at the end of a
+    // run. Only the pointer is published.
     static inline const bool is_set =
         (the_verdict_of_diagnosis.store(&brief_sentence, std::memory_order_release), true);
 };
