@@ -262,8 +262,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
             ++place;
         }
     }
-    // `element` is no reference to the element's type in the batch: a std::vector<bool> has only proxies of
-    // its elements, which are converted to bool here.
+    // `element` is a value_type&&: a std::vector<bool> gives proxies of elements, which become bools here.
     static void assign(iteration& it, typename Batch::value_type&& element, std::size_t place,
                        std::size_t where) {
         it.parts[where].push_back(std::move(element));

@@ -76,7 +76,7 @@ class link : operation {
         underway_.fetch_add(1, std::memory_order_relaxed);  // relaxed: call() publishes it
         loop_->call(kick_);
     }
-    // Counts an item from the rank that was got, and returns credit if it is due. Called by any thread.
+    // Counts an item of the rank as got, and returns credit soon if it is due. Called by any thread.
     void got(int rank) noexcept {
         peer& p = *peers_[static_cast<std::size_t>(rank)];
         // relaxed: the number is all that is passed on
