@@ -125,8 +125,8 @@ class basic_work_stealing_deque {
     WEIR_NOINLINE void push_grown(std::uint64_t t, std::uint64_t b, void* item) { put(*grow(t, b), b, item); }
 
     // Takes item `b`, the youngest: makes `b` the bottom; if there is no other item, increments the top
-    // instead. False if the deque is empty or a thief took the item. Inlined: a worker takes nearly all of
-    // its forks this way.
+    // instead. False if the deque is empty or a thief took the item. Inlined: a worker takes nearly all tasks
+    // that it has forked this way.
     WEIR_ALWAYS_INLINE bool pop(std::uint64_t b) noexcept {
         // Stores the bottom, then loads the top, with a full fence between. A thief loads them in the other
         // order, in take_if(). If item `b` is the last one, the thief loads the new bottom and leaves the

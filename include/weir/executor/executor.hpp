@@ -237,7 +237,7 @@ class executor {
       public:
         /// \param ex  outlives the shift.
         explicit shift(executor& ex) noexcept : shift(ex, nullptr) {}
-        /// For the library's pools. `forks`: those of the thread's worker; null: none. Outlives the shift.
+        /// For the library's pools. `forks`: the thread's queue for `fork`; null: none. Outlives the shift.
         shift(executor& ex, detail::own_forks* forks) noexcept
             : before_(std::exchange(detail::current_executor(), &ex)), trampoline_(forks) {}
         shift(const shift&) = delete;

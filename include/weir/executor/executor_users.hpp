@@ -64,8 +64,8 @@ class end_flag {
 // was registered. `has_begun` is also true on any other thread that ends and has lost its thread_record.
 class process_end {
   public:
-    // Called when an executor gets its first user. The standard guarantees room for 32 handlers: only the
-    // first 32 calls have an effect. relaxed: only counts
+    // Registers the atexit handler. Called when an executor gets its first user. The standard guarantees room
+    // for 32 handlers: only the first 32 calls have an effect. relaxed: only counts
     static void watch() noexcept {
         if (num_handlers_.fetch_add(1, std::memory_order_relaxed) < most_handlers) std::atexit(note);
     }

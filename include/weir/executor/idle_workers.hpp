@@ -15,7 +15,7 @@
 namespace weir::detail {
 
 // At most one idle worker is the watcher: it searches for work, and naps between searches. A nap takes 50 us
-// to 1 ms while another worker is active; else it lasts until the next timer or poll (polled_source.hpp). The
+// to 1 ms while another worker is active; else it lasts until the next timer, or poll of a device or MPI. The
 // other idle workers sleep until one is made the watcher. (Go's `sysmon` thread has a similar task.)
 //
 // While there is a watcher, a worker that puts a coroutine into its own queue wakes no thread: the watcher
@@ -92,7 +92,7 @@ class basic_idle_workers {
     void request_search(std::int64_t deadline = awake) noexcept { prepare_request(deadline)(); }
 
     // As `request_search`, but the returned object makes the system call, after the caller has released the
-    // lock of the inbox or timers. The pool may already be destroyed then: the object only uses an address.
+    // lock under which it queued. The pool may already be destroyed then: the object only uses an address.
     wake_up prepare_request(std::int64_t deadline = awake) noexcept {
         // seq_cst; pairs with the stores in publish(): a worker that goes idle, or frees the watch, looks for
         // work after its store
@@ -172,7 +172,7 @@ class basic_idle_workers {
     // with several processors, also for up to `wait_for_young` while coroutines are queued too briefly to be
     // stolen. `timers.next()`: the instant at which a timer or a poll is due. `is_over()`: nonzero if the
     // pool ends; two equal results mean that no thread blocked or came back in between. `search(now, since)`:
-    // see basic_work_finder; `since`: when this loop began.
+    // looks once for a coroutine to run; `since`: when this loop began.
     template <class Worker, class Timers, class IsOver, class IsSurplus, class Search>
     end_of_watch keep_watch(Worker& me, std::int64_t spin_end, const Timers& timers, IsOver is_over,
                             IsSurplus is_surplus, Search search) noexcept {

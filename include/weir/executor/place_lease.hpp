@@ -98,7 +98,7 @@ class lease_policy {
     static constexpr std::int64_t longest_back_off = 256'000'000;
 
     const bool one_processor_;
-    const std::int64_t longest_mean_step_;  // of all workers together; see may_ask()
+    const std::int64_t longest_mean_step_;  // passed time / steps of all workers; see may_ask()
     const std::int64_t longest_visit_;
     std::int64_t last_check_ = 0;
     std::uint64_t done_at_last_check_ = 0;
@@ -191,7 +191,7 @@ class basic_place_lease {
         owner_.poke();
     }
     // Called by the guest: asks the workers for coroutines, until one accepts, or the guest withdraws the
-    // request. relaxed, both: the coroutines pass through the inbox of the pool
+    // request. relaxed, both: the coroutines pass through a queue of the pool, under its lock
     void ask_for_coroutines() noexcept { asked_.store(coroutines, std::memory_order_relaxed); }
     void withdraw() noexcept {
         if (asked_.load(std::memory_order_relaxed) == coroutines) end_request();

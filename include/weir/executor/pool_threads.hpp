@@ -101,8 +101,8 @@ class basic_pool_threads {
         fill(i, work);
     }
 
-    // Numbers of places: `asked` without extra ones; `wanted` with them, 0 after `dismiss`. relaxed: a count
-    unsigned asked() const noexcept { return asked_.load(std::memory_order_relaxed); }
+    // Only counts of places. `asked`: without the extra ones; `wanted`: with them, but 0 after `dismiss`.
+    unsigned asked() const noexcept { return asked_.load(std::memory_order_relaxed); }  // relaxed, both
     unsigned wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
     bool wants(unsigned i) const noexcept { return i < wanted_.load(std::memory_order_seq_cst); }
 
@@ -131,7 +131,7 @@ class basic_pool_threads {
 
     // Whether this process was forked after the object was made.
     bool are_elsewhere() const noexcept { return !born_.is_here(); }
-    // Called after close(). Threads that replace blocked ones may still begin meanwhile.
+    // Called after close(). Joins all threads, also those that begin meanwhile in the places of blocked ones.
     void join() noexcept {
         if (!are_elsewhere()) {
             while (const std::unique_ptr<member> one = take_last()) one->handle.join();
@@ -281,7 +281,7 @@ class basic_pool_threads {
 
     const std::string name_;
     const std::function<void(unsigned)> on_start_;
-    typename Platform::template atomic<unsigned> asked_{0};   // relaxed: written under the lock, for reports
+    typename Platform::template atomic<unsigned> asked_{0};   // without extra places; relaxed: under the lock
     typename Platform::template atomic<unsigned> wanted_{0};  // with the extra places
     typename Platform::mutex lock_;                           // guards the members below, except `born_`
     std::vector<std::unique_ptr<member>> members_;

@@ -205,7 +205,7 @@ class foreign_run_loop {
     parker started_;
 };
 
-// Sets `foreign_executor` before main.
+// Before main, makes the loop above the executor of coroutines that no executor runs (platform/env.hpp).
 inline const bool has_foreign_executor = (foreign_executor = &foreign_run_loop::get) != nullptr;
 
 }  // namespace detail

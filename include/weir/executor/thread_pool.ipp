@@ -79,7 +79,7 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::drive(detail::parker& done, time
         this->sleep(done, limit, false);
         return true;
     }
-    // In this order, and after the sleep in the reverse order: pairs with ends().
+    // Counts as blocked, then as active no more; after the sleep in the reverse order: pairs with ends().
     blocked_.fetch_add(change + 1, std::memory_order_seq_cst);
     idle_.expect(-1);
     this->sleep(done, limit, true);

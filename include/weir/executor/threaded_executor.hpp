@@ -97,8 +97,9 @@ class threaded_executor : public executor {
     // The main loop of the thread that works as number `place`. Returns false if the pool ends or the thread
     // is surplus; true if another thread has taken the place meanwhile.
     virtual bool work(unsigned place) noexcept = 0;
-    // Called when the thread stops working for the pool. After this call, destructors of `thread_local`
-    // objects may still wait on the thread, also for coroutines of this pool.
+    // Called when the thread stops working for the pool: the thread then counts as a thread of no pool. After
+    // this call, destructors of `thread_local` objects may still wait on the thread, also for coroutines of
+    // this pool.
     virtual void end_place() noexcept {}
     // The number of resumptions so far.
     virtual std::uint64_t num_resumed() const noexcept = 0;
@@ -106,7 +107,8 @@ class threaded_executor : public executor {
     virtual bool is_crowded() const noexcept = 0;
     // Called before threads begin, with the number of all threads. May throw.
     virtual void make_workers(unsigned threads) { static_cast<void>(threads); }
-    // `threads`: how many threads are about to begin; negative: how many end, or could not begin.
+    // Counts threads that work, or will at once. `threads`: how many are about to begin; negative: how many
+    // end, or could not begin.
     virtual void expect(int threads) noexcept { static_cast<void>(threads); }
 
     // Not inlined: few coroutines are posted from outside.
@@ -119,8 +121,8 @@ class threaded_executor : public executor {
         if (orphaned()) throw forked_error();
     }
 
-    // Called by the pool's constructor. Before an exception leaves this function, the threads that had begun
-    // have ended.
+    // Called by the pool's constructor: starts the threads. Before an exception leaves this function, the
+    // threads that had begun have ended.
     void start() {
         try {
             set_threads(static_cast<unsigned>(traits().parallelism));
@@ -135,10 +137,13 @@ class threaded_executor : public executor {
             n, [this](unsigned all) { make_workers(all); }, [this](int more) { expect(more); },
             [this](unsigned i) { return work_to_end(i); });
     }
-    // See the functions of basic_pool_threads with these names.
+    // The number of threads asked for by `set_threads`; the number with those that `sleep` has added; whether
+    // the thread with this number is still wanted.
     unsigned asked() const noexcept { return threads_.asked(); }
     unsigned wanted() const noexcept { return threads_.wanted(); }
     bool is_wanted(unsigned thread) const noexcept { return threads_.wants(thread); }
+    // Called by the thread at a surplus place. True: the thread has to end, and `last()` was called before
+    // another thread can take the place. False: the place is wanted again.
     template <class Last>
     bool let_go(unsigned place, Last last) noexcept {
         return threads_.let_go(place, last);
@@ -216,7 +221,7 @@ class threaded_executor : public executor {
     basic_locked_timers<Platform> timers_;
 
   private:
-    // Returns as `work`.
+    // Calls `work`, and `end_place` if the thread ends. Returns the result of `work`.
     bool work_to_end(unsigned i) noexcept {
         const bool may_work_again = work(i);
         if (!may_work_again) end_place();

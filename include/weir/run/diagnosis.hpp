@@ -36,8 +36,8 @@
 // - When the run ends, a verdict is printed, if 20 items or more came after the profile: what limited the
 //   rate of the run, and which change would help most. The verdict is made from the statistics since the
 //   first time after the profile when no queue held more than its capacity. Changes are simulated if the
-//   program prints a table of statistics, or was built with WEIR_SEPARATE_COMPILATION. Else the verdict is
-//   made from the states of the slots, and the printed line says so.
+//   program prints a table of statistics, or was built with WEIR_SEPARATE_COMPILATION: other programs don't
+//   compile the simulation. There, the verdict is made from the states of the slots, and the line says so.
 // - A run that is stopped, or fails, before the end of the profile prints a line about this. Runs at the same
 //   time disturb each other's figures.
 // With `WEIR_DIAGNOSE=0`, or empty, there is no profile. With a value other than 1, 0 and empty, `start`
@@ -51,8 +51,8 @@ class profile_lines {
     // `longest`: the length of the longest name of a stage.
     explicit profile_lines(std::size_t longest) noexcept;
 
-    // Returns the titles of the columns. The state `off` has no column: a trial counts the time in `off` as
-    // `wait_get`.
+    // Returns the titles of the columns. The state `off` (the slot is paused, or has ended) has no column: a
+    // trial counts the time in `off` as `wait_get` (the slot waits for an item).
     std::string head() const;
 
     // Returns the line of the trial `t`. `base`: the trial with which `t` is compared, maybe itself; null: no

@@ -159,6 +159,7 @@ WEIR_INLINE std::string conclusion_of_states(const pipeline_stats& rest) {
 
 WEIR_INLINE std::string conclusion_text(const pipeline_stats& rest) {
     constexpr std::uint64_t fewest = 20;
+    // Null in a program that doesn't compile the simulation of changes: see diagnosis.hpp.
     const verdict_function verdict =
         the_verdict_of_diagnosis.load(std::memory_order_acquire);  // pairs with verdict_of_diagnosis::is_set
     std::string sentence = verdict == nullptr ? std::string() : verdict(rest);

@@ -136,8 +136,8 @@ class hook {
     virtual void before(const invocation& call) { static_cast<void>(call); }
 
     /// Called after the function; the result is `call.output<T>()`. `error`: the exception by which the item
-    /// fails, of the function or of an inner hook, or `time_limit_exceeded`; null: none. Called only if
-    /// `before` of this hook has returned.
+    /// fails: of the function, of a hook whose `before` was called later, or `time_limit_exceeded`; null:
+    /// none. Called only if `before` of this hook has returned.
     virtual void after(const invocation& call, const std::exception_ptr& error) {
         static_cast<void>(call);
         static_cast<void>(error);
@@ -258,7 +258,7 @@ class task_timer {
 };
 
 // Begins and ends one task: calls the hooks, and starts the timer. Constructed only if needed: most stages
-// have neither hooks nor a time limit nor a traced item nor a function that takes the `invocation`.
+// have no hooks, no time limit, no item that a trace follows, and no function that takes the `invocation`.
 class invocation_guard {
   public:
     // Begins the task. Sets `error` if that fails: a hook threw, or there is no memory for the timer.

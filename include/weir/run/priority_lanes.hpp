@@ -66,8 +66,8 @@ class priority_lanes final : detail::detached_task_owner {
         void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
         time_point now() const noexcept override { return all_.base_->now(); }
         std::size_t parallelism() const noexcept override { return all_.base_->parallelism(); }
-        // Called by a thread that blocks. If a pump (see below) runs on this thread, another pump may work in
-        // the place of this pump meanwhile: see `pump_blocks`.
+        // Called by a thread that blocks; calls `drive` of the other executor. If a pump (see below) runs on
+        // this thread, another pump may work in its place meanwhile: see `pump_blocks`.
         WEIR_INLINE bool drive(flag& done, time_point limit) override;
 
         void run(std::coroutine_handle<> h) { resume(h); }
@@ -76,7 +76,7 @@ class priority_lanes final : detail::detached_task_owner {
 
       private:
         // Returns the traits of `base`, but with `continues_with_forks` false. A thread whose coroutine
-        // suspends must continue with the coroutine of the highest priority, not with a part of a `fork`.
+        // suspends must continue with the coroutine of the highest priority, not with a part of its own job.
         static executor_traits traits_of(executor& base);
         priority_lanes& all_;
     };
@@ -137,8 +137,8 @@ class priority_lanes final : detail::detached_task_owner {
     // The place of the first lane in `ready_`, plus 1; 0: none. Written under the lock.
     detail::standard_platform::atomic<std::size_t> most_urgent_{0};
     detail::spin_lock lock_;    // guards the next five members
-    std::vector<lane*> ready_;  // heap of the lanes in which coroutines wait; has capacity for all
-    std::vector<std::coroutine_handle<>> idle_;  // pumps that rest; has capacity for all
+    std::vector<lane*> ready_;  // heap of the lanes in which coroutines wait; has capacity for all lanes
+    std::vector<std::coroutine_handle<>> idle_;  // pumps that rest; has capacity for all pumps
     std::vector<detail::detached_task<void>> pumps_;
     std::size_t blocked_ = 0;  // pumps whose coroutines block
     bool closing_ = false;     // the destructor waits until all pumps rest

@@ -100,7 +100,7 @@ struct trial_limits {
     duration still;
     duration trial;                    // the time limit of one trial
     duration all = (duration::max)();  // the time limit of all trials together
-    bool leaves_threads = false;       // no trial has more slots than profiled_run::max_slots
+    bool leaves_threads = false;       // limits slots to `max_slots`, which leaves threads for other stages
     std::size_t rounds = 0;            // how often sources may make more items for a stage with too few
 };
 
@@ -188,8 +188,8 @@ class stage_trials : public run_profiler {
     std::size_t max_slots_ = SIZE_MAX;
     std::size_t max_trials_ = 1;       // trials for which there are threads
     std::size_t possible_trials_ = 0;  // trials for which there are threads and items
-    std::size_t num_items_ = 0;        // for all trials
-    std::size_t items_left_ = 0;       // for later trials
+    std::size_t num_items_ = 0;        // for all trials of this stage
+    std::size_t items_left_ = 0;       // for later trials of this stage
     stage_figures before_;             // of the stage, when the trial began
 };
 

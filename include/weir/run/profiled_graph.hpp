@@ -94,7 +94,8 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     // holds more items than its capacity, returns when to be called again. Returns nothing if no queue does,
     // if all workers have ended, if memory lacks, or if the pause would exceed `longest_pause`.
     std::optional<time_point> mark_begin_of_rest() noexcept;
-    // Called when all stages have ended.
+    // Called when all stages have ended: gives the profiler the statistics since the last call of
+    // `mark_begin_of_rest`.
     void conclude_profile() noexcept;
     // The run ends: refuses the slots that wait for `admit`, so that they end.
     void end_profiling() noexcept {

@@ -46,10 +46,10 @@ namespace weir {
 ///           any thread, except that only one thread may move or destroy the run, or iterate over `epochs`.
 /// Lifetime: the destructor stops the run and blocks until all of its coroutines have ended: as long as the
 ///           longest running invocation. Sleeps, channel operations and Asio operations that a stage's
-///           function awaits end at once, with `stopped`. In work of the run itself, where `stop` would
-///           throw, the destructor and the assignment print the message and abort. The executors, and the
-///           objects that stages refer to, outlive the run. No consumer may wait when the run is moved or
-///           destroyed: if runs take from each other, stop all of them first.
+///           function awaits end at once, with `stopped`. In a stage's function, a hook or a callback of
+///           the run itself, where `stop` would throw, the destructor and the assignment print the message
+///           and abort. The executors, and the objects that stages refer to, outlive the run. No consumer may
+///           wait when the run is moved or destroyed: if runs take from each other, stop all of them first.
 /// Cost:     per item, that of `channel::get`; one more coroutine if the source has epochs.
 ///
 /// \tparam T  the item type of the last queue: with epochs, a wrapper of the item.
@@ -93,7 +93,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
 
     /// Takes the next item, for a thread, which blocks while there is none. If the run's executor has no
     /// threads of its own (virtual time), the calling thread runs the coroutines meanwhile. The thread also
-    /// runs stages whose `stage_options::executor` is a loop of this thread.
+    /// runs stages whose `stage_options::executor` is a loop that this thread runs, such as a `run_loop`.
     /// \returns an item; nothing at the end of the stream.
     [[nodiscard]] std::optional<value_type> get() {
         while (true) {
@@ -213,7 +213,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return first;
     }
 
-    // The item leaves the run: for checkpoints, the consumer has taken it.
+    // Moves the item out of the run, and records for checkpoints that the consumer has taken the item.
     static value_type deliver(T& got) noexcept {
         item_traits::provenance_of(got).acknowledge(true);
         return std::move(item_traits::value_of(got));

@@ -105,8 +105,8 @@ class run_context : public detached_task_owner {
     // The counter of the failures of all stages that have no `max_failures` of their own.
     failure_counter& failure_counts() noexcept { return failure_counts_; }
     // Whether a slot may have to wait before it begins with an item. The causes: a pause, the limit of bytes,
-    // later stages (`run_options::later_stages_first`), or the trials of a profile. Costs one load for each
-    // item. relaxed: a hint; if true, `stage_gate::must_wait` tests each cause.
+    // later stages (`run_options::later_stages_first`), or a profile, which tries one stage after the other.
+    // Costs one load for each item. relaxed: a hint; if true, `stage_gate::must_wait` tests each cause.
     bool may_have_to_wait() const noexcept { return may_have_to_wait_.load(std::memory_order_relaxed); }
 
     // With `run_options::later_stages_first`: whether coroutines of later stages are ready, so that a slot on
@@ -129,7 +129,8 @@ class run_context : public detached_task_owner {
     std::string& why_no_checkpoint() noexcept { return why_no_checkpoint_; }
     // `reason`: the end of a sentence whose subject is the stage with these options.
     void set_no_checkpoint(const stage_options& options, const char* reason);
-    // True while the stages in the branches of a `split` are added. In these stages, each batch is an epoch.
+    // True while the stages in the branches of a `split` are added. A `split` divides each batch among its
+    // branches. In their stages, the part of a batch counts as an epoch, which a mark in the queue ends.
     bool& is_in_split() noexcept { return is_in_split_; }
     static constexpr auto one_sampler = "its one source has to be a sampler, which knows where to go on";
 
@@ -142,12 +143,13 @@ class run_context : public detached_task_owner {
         return pause_.wait(char(), me, slot_state::off);
     }
     void pause(bool paused) noexcept;
-    // Whether the stages are profiled: then the `item_quota` of each stage limits its items.
+    // Whether the stages are profiled (tried one by one): the `item_quota` of each stage limits its items.
     bool is_profiled() const noexcept { return is_profiled_; }
     void set_profiled(bool is_profiled) noexcept {
         change_pause([this, is_profiled](pause_rule&) { is_profiled_ = is_profiled; });
     }
-    // The maximum number of invocations of each stage that a sample keeps; 0: the run has no samples.
+    // The maximum number of invocations of each stage, chosen at random, whose times the statistics keep; 0:
+    // they keep none.
     std::size_t recording() const noexcept { return options_.recording; }
     // Null: there is no limit of bytes.
     run_budget* budget() noexcept { return budget_ ? &*budget_ : nullptr; }
@@ -165,7 +167,7 @@ class run_context : public detached_task_owner {
     void report_failure(const failure& f);
     bool has_on_failure() const noexcept { return static_cast<bool>(options_.on_failure); }
 
-    // Called before the run ends; the first call counts.
+    // Sets why the run ends. Called before the run ends; only the first call has an effect.
     void set_outcome(run_outcome how) noexcept;
     // acquire; pairs with set_outcome(): the caller sees all work before that call
     run_outcome outcome() const noexcept { return outcome_.load(std::memory_order_acquire); }
@@ -181,8 +183,8 @@ class run_context : public detached_task_owner {
     // Tells the reports why the stages have ended.
     void report_outcome() noexcept { reports_.end_by(outcome(), failures_.first_stage()); }
     void throw_failure() { failures_.throw_once(); }
-    // Called by the destructor, when no consumer can take an item any more. Failures after a stop are not
-    // reported.
+    // Calls the failure sink if no consumer has got the failure that ended the run. Called by the run's
+    // destructor, when no consumer can take an item any more. Failures after a stop are not reported.
     template <class Name>
     void report_unseen_failure(Name name) noexcept {
         if (outcome() == run_outcome::failed) failures_.report_unseen(name);
@@ -198,7 +200,7 @@ class run_context : public detached_task_owner {
     virtual bool try_add_worker() noexcept = 0;
 
     // Called by a worker (the coroutine of a slot) that takes no more items. The last worker requests a stop
-    // at `all_left`, by which the coroutines that report laps and profile stages end.
+    // at `all_left`, by which the coroutines end that report laps (parts of the run) and profile stages.
     void worker_left() noexcept;
 
   protected:

@@ -52,15 +52,15 @@ class run_control {
     [[nodiscard]] run_outcome outcome() const { return core().outcome(); }
 
     /// \returns a record of the draws that consumers have taken. (A `sampler` chooses a draw: an index into
-    ///          the data, with its position among the draws of all epochs.) Another run of the same pipeline
-    ///          continues from the record, on any number of machines: see `weir::checkpoint`. An item is
-    ///          taken when a consumer has got the item, or when the function of a `for_each` has ended. The
-    ///          other run gives all items that were not taken, and no others.
+    ///          the data, with its position among the draws of all epochs, the passes over the data.) Another
+    ///          run of the same pipeline continues from the record, on any number of machines: see
+    ///          `weir::checkpoint`. An item is taken when a consumer has got the item, or when the function
+    ///          of a `for_each` has ended. The other run gives all items that were not taken, and no others.
     ///
     /// Which stages allow a checkpoint:
     /// - At any time: `pipe`, `filter`, `retry`, `shuffle`, `route`, `tee`, `for_each`, `sink_to`, of any
     ///   order and number of slots; `aggregate`, `batch_slots`, `split`; `disaggregate` behind `aggregate` or
-    ///   behind a `batch_slots` with one element in each place, if only `shuffle`, `route`, `tee` and
+    ///   behind a `batch_slots` that makes one element of each item, if only `shuffle`, `route`, `tee` and
     ///   `stage_options::elementwise` functions are between them.
     /// - Only when all elements of a batch are taken, or none: `disaggregate` behind another function, a
     ///   `split`, or one of these: a stage with `drop_last`, an `aggregate<Batch>` whose batches are
@@ -159,7 +159,8 @@ class run_control {
         return core;
     }
 
-    // Called when a consumer has seen the end of the last queue. Throws the failure of the run, if any.
+    // Called when a consumer has seen the end of the last queue: the run has ended, and if all workers have
+    // ended, too, the statistics no longer change. Throws the failure of the run, if any.
     void end_stream() {
         if (core_->consumer() != nullptr) core_->consumer()->ended();
         core_->mark_ended();
@@ -167,9 +168,9 @@ class run_control {
         core_->throw_failure();
     }
 
-    // Called by all destructors, and by the assignment. Leaks the core in a forked child, where coroutines
-    // may be at any instruction. Leaks the core also if the process exits inside of a coroutine: other
-    // threads may use the run until the process has ended.
+    // Called by all destructors, and by the assignment: destroys the core, which owns the coroutines of the
+    // run. Leaks the core in a forked child, where coroutines may be at any instruction; and if the process
+    // exits inside of a coroutine: other threads may use the run until the process has ended.
     void destroy_core() noexcept {
         if (core_ == nullptr || core_->orphaned()) return;
         if (detail::exits_in_a_coroutine()) {

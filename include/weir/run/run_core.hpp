@@ -59,7 +59,8 @@ class run_core final : public profiled_graph<Policy> {
 
     const progress_recorder& recorder();
 
-    // A consumer has seen the end; or, in a run without a consumer, all stages have ended.
+    // Called when a consumer has seen the end of the stream; or, in a run without a consumer, when all stages
+    // have ended. From now on `has_ended` returns true.
     void mark_ended() noexcept;
     // acquire; pairs with mark_ended(): a caller that gets true sees all work before the end
     bool has_ended() const noexcept { return ended_.load(std::memory_order_acquire) != 0; }
@@ -140,8 +141,8 @@ class run_core final : public profiled_graph<Policy> {
         return false;
     }
 
-    // Calls the profiler from time to time, as stages do not report that they are idle; and at once when all
-    // workers have ended.
+    // Calls the profiler, which tries the stages one by one, from time to time, as stages do not report that
+    // they are idle; and at once when all workers have ended.
     detached_task<void> profile_stages() {
         while (const std::optional<time_point> next = this->take_step()) {
             static_cast<void>(co_await weir::sleep_until(*next, this->all_left()));

@@ -63,7 +63,8 @@ WEIR_INLINE void run_core<Policy>::start() {
     if (this->options_.consumers_help) queues_[this->last_]->let_consumers_help();
     for (auto& stage : stages_) stage->begin(now);
     if (this->consumer() != nullptr) this->consumer()->begin(now);
-    if (!this->main_executor().traits().exclusive) the_registry->add(*this);  // after everything has begun
+    // Only now, as the queues and slots have begun: from here on, a watchdog may inspect the run.
+    if (!this->main_executor().traits().exclusive) the_registry->add(*this);
     // Before the stages start, so that none begins with an item.
     if (!announced) cancel();
     if (this->options_.stop.stop_requested()) request_stop(run_outcome::stopped_by_token);

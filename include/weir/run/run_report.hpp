@@ -59,8 +59,8 @@ struct run_seen {
     bool is_measured = false;
 };
 
-// A run that has begun. Unless the run is on virtual time, it is in the registry of the process from the
-// start until before its stages are destroyed.
+// A run that has begun. Unless the run is on virtual time, it is in the registry of the process, in which
+// watchdogs find the runs, from the start until before its stages are destroyed.
 class watched_run : public registered {
   public:
     static constexpr registry_kind registered_as = registry_kind::run;
@@ -77,7 +77,7 @@ class watched_run : public registered {
 
 // Whether the slots of a stage work.
 struct stage_activity {
-    bool is_idle;        // every slot waits for an item, for room or for its turn, or is off
+    bool is_idle;        // every slot waits for an item, for room or for its turn, or is `off` (not at work)
     bool is_starved;     // a slot waits for an item
     std::int64_t since;  // when a slot last changed its state; in ns of the run's clock
 };
@@ -88,7 +88,7 @@ struct stage_figures {
     std::size_t num_slots = 0;
     std::uint64_t given = 0;    // items put into the queues before the stage
     std::uint64_t taken = 0;    // items got from these queues
-    std::uint64_t results = 0;  // items put into the queues behind the stage, also before their turn
+    std::uint64_t results = 0;  // put into the queues behind, or waiting there for an earlier item's result
     std::uint64_t num_tasks = 0;
     std::uint64_t num_failures = 0;
     duration task_time{};  // of successful tasks
@@ -139,12 +139,12 @@ class run_profiler {
     virtual std::optional<time_point> step(profiled_run& run) = 0;
     // Publishes the result. Then the run continues.
     virtual void finish(profiled_run& run) = 0;
-    // Called if `step` or `finish` threw.
+    // Called if `step` or `finish` threw: reports the error. Then the run continues without a profile.
     virtual void abandon(profiled_run& run, std::exception_ptr error) noexcept = 0;
     // Whether `conclude` is to be called. Asked after `finish` or `abandon`.
     virtual bool has_conclusion() const noexcept { return false; }
-    // Called when all stages have ended. `rest`: the statistics since a time after the profile at which no
-    // queue held more items than its capacity.
+    // Called when all stages have ended: gives a conclusion from `rest`, the statistics since a time after
+    // the profile at which no queue held more items than its capacity.
     virtual void conclude(const pipeline_stats& rest) { static_cast<void>(rest); }
 };
 
@@ -173,7 +173,7 @@ class run_report {
 
     /// Called before the run begins. `all`: the stages and queues of the run, with figures of 0.
     virtual void begins(const pipeline_stats& all) { static_cast<void>(all); }
-    /// Called at the end of a lap, with its statistics: see `run_options::lap`.
+    /// Called at the end of a lap (an interval of length `run_options::lap`), with its statistics.
     virtual void lap(const pipeline_stats& one) { static_cast<void>(one); }
     /// Called for an item that failed: see `run_options::on_failure`.
     virtual void failed(const failure& f) { static_cast<void>(f); }
@@ -189,8 +189,8 @@ class run_report {
     // Called after `around_invocations`. Returns the object that records the trace of some items of the run;
     // null: the report needs no trace.
     virtual std::shared_ptr<detail::run_trail> follows_items() { return nullptr; }
-    // Called before `ends`. `how`: `running` if all work is done. `stage`: `failure::stage` of the failure
-    // that ended the run; empty without one.
+    // Called before `ends`: tells the report why the run has ended. `how`: `running` if all work is done.
+    // `stage`: `failure::stage` of the failure that ended the run; empty without one.
     virtual void ended_by(run_outcome how, const std::string& stage) {
         static_cast<void>(how);
         static_cast<void>(stage);

@@ -44,7 +44,7 @@ class running_stage : public worker_set<Policy> {
     const std::vector<std::size_t>& inputs() const noexcept { return inputs_; }
     const std::vector<std::size_t>& outputs() const noexcept { return outputs_; }
 
-    // Called before the workers start. False: a hook threw, and the run fails.
+    // Calls `hook::stage_begins`, before the workers start. False: a hook threw, and the run fails.
     bool call_begin_hooks() noexcept;
 
     stage_stats stats(std::int64_t until, stillness& still) const;
@@ -154,7 +154,8 @@ class running_stage : public worker_set<Policy> {
     // Figures of items that the function added to its own stage; none for a stage whose function can't add.
     // Any thread, at any time.
     virtual std::optional<added_stats> added() const { return std::nullopt; }
-    // See `stage_stats::awaits_others`. None for a source that does not await, and for other stages.
+    // Whether the stage, a source that awaits, reads a channel. None for a source that does not await, and
+    // for other stages.
     virtual std::optional<bool> awaits_others() const { return std::nullopt; }
 
     WEIR_NOINLINE void end_overhead(slot& me) const noexcept {

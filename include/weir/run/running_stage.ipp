@@ -149,7 +149,8 @@ inline void fused_sink::split(pipeline_stats& s, std::size_t last,
         before.bytes = all == 0 ? 0 : before.bytes / all * (before.num_put - before.num_get);
     }
     for (channel_stats* const each : {&before, &behind}) {
-        // A discard takes all items: those that were put and not got are all inside, or all discarded.
+        // A cancelled queue destroys all items: so those that were put and not got are all inside, or all
+        // discarded.
         const std::uint64_t rest = each->num_put - each->num_get;
         all != 0 ? void(each->size = static_cast<std::size_t>(rest)) : void(each->num_discarded = rest);
     }

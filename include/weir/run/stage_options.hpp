@@ -74,9 +74,9 @@ struct stage_options {
     duration time_limit = duration(0);
 
     /// For a function from a batch to a batch: element k of the result is made of element k of the argument,
-    /// and of no other. A checkpoint then knows of which draws of a sampler each element behind a
-    /// `disaggregate` was made. If a function sorts or replaces elements although `elementwise` is true, a
-    /// run that continues from a checkpoint repeats some draws and loses others.
+    /// and of no other. A checkpoint then knows of which draws (indices that a sampler chose) each element
+    /// behind a `disaggregate` was made. If a function sorts or replaces elements although `elementwise` is
+    /// true, a run that continues from a checkpoint repeats some draws and loses others.
     bool elementwise = false;
 
     /// Called around this stage and each of its invocations, inside of the hooks of the run; the first hook
@@ -129,8 +129,9 @@ struct run_options {
     duration lap = duration(0);
 
     /// The maximum size of a random sample of the invocations of each stage (`stage_stats::samples`), and of
-    /// the times of the consumer (`pipeline_stats::consumer`). 0: no samples. For `record_of`, whose
-    /// predictions then use the true times; 1000 are enough. Without effect if the run has no statistics.
+    /// the times of the consumer (`pipeline_stats::consumer`). 0: no samples. For `record_of`, which
+    /// makes a recording of a run to predict other runs: predictions then use the true times; 1000 are
+    /// enough. Without effect if the run has no statistics.
     std::size_t recording = 0;
 
     /// Called with the statistics of each whole lap, at its end.

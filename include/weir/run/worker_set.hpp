@@ -33,12 +33,14 @@
 
 namespace weir::detail {
 
-// The number of items with which a stage may still begin while its run is profiled; 0 before `admit`.
+// The number of items with which a stage may still begin while its run is profiled (its stages are tried one
+// by one); 0 before `admit`.
 class item_quota {
   public:
     // Returns whether a slot (worker of the stage) may begin with its item. If true, subtracts the item from
-    // the quota, unless `counted` is false, as for the mark of an epoch's end. If false, the slot awaits
-    // `wait`, and calls this function again. `clock`: the executor of the run.
+    // the quota, unless `counted` is false, as for the mark that ends an epoch (a pass of the source
+    // over its data). If false, the slot awaits `wait`, and calls this function again. `clock`: the executor
+    // of the run.
     bool try_admit(const executor& clock, bool counted = true) noexcept;
     // Awaitable of bool: waits until items are admitted. False: the run ends.
     template <class Slot>

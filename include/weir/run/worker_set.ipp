@@ -192,7 +192,7 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
         if (concurrency < memory_shortage::many) throw;
         throw memory_shortage("stage '" + name_ + "': ", concurrency, "slots", had);
     }
-    // Only the slots between the two numbers change.
+    // Only the slots between the old and the new concurrency change.
     const std::size_t end = detail::smaller(before, detail::larger(concurrency_, concurrency));
     for (std::size_t i = detail::smaller(concurrency_, concurrency); i < end; ++i) {
         const bool recalled = i >= concurrency;
