@@ -45,10 +45,10 @@ class lease_policy {
     }
 
     // The consumer enters the place: a visit begins. `operations`: the number of channel operations of its
-    // thread. Returns false if the consumer has to return the place: each item since the last visit has taken
-    // more than `longest_mean_use`, and the previous measurement exceeded a limit, too. Only the time after
-    // one visit in `sample_period` is measured. Returns true without a measured time, in the first visit of a
-    // lease, and with one processor.
+    // thread. Returns false if the consumer has to return the place: the items since the last visit have
+    // taken more than `longest_mean_use` on average, and the previous measurement exceeded a limit, too. Only
+    // the time after one visit in `sample_period` is measured, and the time after one above a limit. Returns
+    // true without a measured time, in the first visit of a lease, and with one processor.
     template <class Platform>
     bool begin_visit(std::uint64_t operations) noexcept {
         if (!measures_) return true;

@@ -80,7 +80,7 @@ class basic_pollables {
   private:
     struct place {
         atomic<pollable*> source{nullptr};
-        std::shared_ptr<pollable> kept{};  // under the lock
+        std::shared_ptr<pollable> kept{};  // guarded by lock_
     };
     static constexpr std::int64_t at_once = pollable::closed;
 
@@ -208,7 +208,8 @@ class polled_source : public pollable {
         return poll_here(now, [](std::int64_t) { return false; });
     }
 
-    // Called by each thread that polls: from the first call on, the naps of this thread end on time.
+    // Called by each thread that polls: from the first call on, the system ends the naps of this thread on
+    // time, without the usual slack.
     static void nap_on_time() noexcept {
         struct per_thread {
             bool done = false;
@@ -252,7 +253,7 @@ class polled_source : public pollable {
 
     const std::int64_t longest_nap_;
     spin_lock poll_lock_;                                 // held by the thread that polls
-    bool closed_ = false;                                 // under the lock
+    bool closed_ = false;                                 // guarded by poll_lock_
     platform::atomic<const void*> promised_by_{nullptr};  // who promised: an executor, or this for the guard
     platform::atomic<std::int64_t> promised_{0};
     platform::atomic<bool> expected_since_rest_{false};

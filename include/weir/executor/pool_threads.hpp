@@ -86,7 +86,6 @@ class basic_pool_threads {
         if (done) extra_ = extra;
         return done;
     }
-    // As the first `set`, without `prepare` and `expect`.
     template <class Work>
     void set(unsigned n, Work work) {
         set(n, [](unsigned) {}, [](int) {}, work);
@@ -101,8 +100,9 @@ class basic_pool_threads {
         fill(i, work);
     }
 
-    // Only counts of places. `asked`: without the extra ones; `wanted`: with them, but 0 after `dismiss`.
-    unsigned asked() const noexcept { return asked_.load(std::memory_order_relaxed); }  // relaxed, both
+    // The numbers of places. `asked`: without the extra ones; `wanted`: with them, but 0 after `dismiss`.
+    // relaxed: a count
+    unsigned asked() const noexcept { return asked_.load(std::memory_order_relaxed); }
     unsigned wanted() const noexcept { return wanted_.load(std::memory_order_relaxed); }
     bool wants(unsigned i) const noexcept { return i < wanted_.load(std::memory_order_seq_cst); }
 
@@ -281,7 +281,7 @@ class basic_pool_threads {
 
     const std::string name_;
     const std::function<void(unsigned)> on_start_;
-    typename Platform::template atomic<unsigned> asked_{0};   // without extra places; relaxed: under the lock
+    typename Platform::template atomic<unsigned> asked_{0};   // without extra places; written under the lock
     typename Platform::template atomic<unsigned> wanted_{0};  // with the extra places
     typename Platform::mutex lock_;                           // guards the members below, except `born_`
     std::vector<std::unique_ptr<member>> members_;

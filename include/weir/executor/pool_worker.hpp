@@ -32,8 +32,8 @@ class alignas(64) basic_worker_queues {
     using record = basic_thread_record<Platform>;
     using lock = basic_biased_lock<Platform>;
 
-    // Guards writes of `next_`; usually reserved for the worker's thread. relaxed: has_next() without the
-    // lock is a hint.
+    // Guards writes of `next_`. A biased lock: cheap for the worker's thread, for which the lock is usually
+    // reserved. relaxed: has_next() without the lock is a hint.
     lock next_lock_;
     typename Platform::template atomic<void*> next_{nullptr};
     typename Platform::template atomic<std::uint64_t> resumed_{0};

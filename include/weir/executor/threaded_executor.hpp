@@ -105,7 +105,7 @@ class threaded_executor : public executor {
     virtual std::uint64_t num_resumed() const noexcept = 0;
     // Whether coroutines are queued, or timers due, and no thread is free.
     virtual bool is_crowded() const noexcept = 0;
-    // Called before threads begin, with the number of all threads. May throw.
+    // Makes what threads need, before they begin. `threads`: the number of all threads. May throw.
     virtual void make_workers(unsigned threads) { static_cast<void>(threads); }
     // Counts threads that work, or will at once. `threads`: how many are about to begin; negative: how many
     // end, or could not begin.
@@ -131,7 +131,7 @@ class threaded_executor : public executor {
             throw;
         }
     }
-    // Surplus threads end when they see that `is_wanted` is false.
+    // Sets the number of threads to `n`. Surplus threads end when they see that `is_wanted` is false.
     void set_threads(unsigned n) {
         threads_.set(
             n, [this](unsigned all) { make_workers(all); }, [this](int more) { expect(more); },

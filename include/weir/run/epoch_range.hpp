@@ -113,7 +113,7 @@ class epoch_range {
   public:
     using value_type = typename Run::value_type;
 
-    /// Called by `run::epochs`.
+    /// The range of the epochs of `run`. Called by `run::epochs`.
     explicit epoch_range(Run& run) : run_(&run) {}
     epoch_range(const epoch_range&) = delete;
     epoch_range& operator=(const epoch_range&) = delete;

@@ -75,8 +75,8 @@ class trial_shares {
     // Returns how many trials are possible with `items` items, beginning with the fewest slots; at least 1.
     std::size_t trials(std::size_t items) const noexcept;
     // Returns the number of items for one of `n` trials. `items`: all items of the stage; `left`: the items
-    // that no earlier trial got. The last trial gets the rest. More items than slots are rounded down to a
-    // multiple of the slots.
+    // that no earlier trial got. The last trial gets the rest. A number of items above that of the slots is
+    // rounded down to a multiple of the number of slots.
     std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept;
 
     // Returns how many items the stage needs for the first `n` trials, so that each slot gets at least four
@@ -179,7 +179,7 @@ class stage_trials : public run_profiler {
     duration longest_pause_{0};  // between two such changes
     bool was_halted_ = false;
     bool inputs_complete_ = true;  // every earlier stage has passed on all of its items
-    std::size_t round_ = 0;        // of the phase `feeding` of this stage
+    std::size_t round_ = 0;        // rounds of the phase `feeding` of this stage so far
     std::size_t num_admitted_ = 0;
     std::size_t stage_ = 0;
     bool is_source_ = false;
@@ -190,7 +190,7 @@ class stage_trials : public run_profiler {
     std::size_t possible_trials_ = 0;  // trials for which there are threads and items
     std::size_t num_items_ = 0;        // for all trials of this stage
     std::size_t items_left_ = 0;       // for later trials of this stage
-    stage_figures before_;             // of the stage, when the trial began
+    stage_figures before_;             // the figures of the stage when the trial began
 };
 
 }  // namespace detail

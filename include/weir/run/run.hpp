@@ -127,7 +127,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// `for_each` at the end of the pipeline is better if only the stages matter.
     ///
     /// \returns how many items this call took, and the statistics.
-    /// Errors:  `std::logic_error` in work of this run, as the call would wait for itself: see `stop`.
+    /// Errors:  `std::logic_error` in a stage's function, a hook, a callback or a report of this run, as the
+    ///          call would wait for itself.
     run_result drain() {
         core().refuse_within_run();
         std::uint64_t items = 0;

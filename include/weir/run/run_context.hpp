@@ -119,15 +119,16 @@ class run_context : public detached_task_owner {
     // checkpoint in a later epoch.
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }
 
-    // Called for a source with epochs. `first`: the source's first epoch. `progress` records which draws
-    // (indices that the source's sampler chose) a consumer has taken. With a second such source, the run has
-    // no checkpoint. Throws if an earlier source has another first epoch.
+    // Called for a source with epochs: keeps `first`, the source's first epoch, and `progress`, which records
+    // which draws (indices that the source's sampler chose) a consumer has taken. With a second such source,
+    // the run has no checkpoint. Throws if an earlier source has another first epoch.
     void add_progress(std::uint64_t first, std::shared_ptr<progress_listener> progress);
     const std::shared_ptr<progress_listener>& progress() const noexcept { return progress_; }
     // Why the run has no checkpoint; empty: it has one. Final when the run starts, as sources then decide
     // whether to record progress.
     std::string& why_no_checkpoint() noexcept { return why_no_checkpoint_; }
-    // `reason`: the end of a sentence whose subject is the stage with these options.
+    // Says that a stage prevents checkpoints. `reason`: the end of a sentence whose subject is the stage with
+    // these options.
     void set_no_checkpoint(const stage_options& options, const char* reason);
     // True while the stages in the branches of a `split` are added. A `split` divides each batch among its
     // branches. In their stages, the part of a batch counts as an epoch, which a mark in the queue ends.

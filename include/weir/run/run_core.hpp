@@ -44,7 +44,8 @@ class run_core final : public profiled_graph<Policy> {
     // were finished before a failure of a callback.
     void cancel_stages() noexcept;
 
-    // Requests the end of the run, without waiting. May be called in work of the run.
+    // Requests the end of the run, without waiting. May be called in work of the run: in a stage's function,
+    // a hook, a callback or a report.
     void request_stop(run_outcome how = run_outcome::stopped) noexcept;
 
     // Requests the end of the run, and blocks until all coroutines of the run have ended. May be called by

@@ -54,7 +54,7 @@ struct queue_id {
 // With several at once each value may be wrong, and no sample is given.
 class consumer_sampler {
   public:
-    // `most`: the maximum size of the sample: see `task_sampler`. Lifetime: `clock` outlives this object.
+    // `most`: how many of the consumer's times the sample keeps at most. Lifetime: `clock` outlives this.
     consumer_sampler(std::size_t most, const executor& clock) : clock_(clock), most_(most), kept_(most, 0) {}
 
     // The run begins. `now`: ns of the clock.

@@ -53,7 +53,7 @@ struct stage_seen {
 // A run as a watchdog sees it: the result of `watched_run::inspect`.
 struct run_seen {
     std::vector<stage_seen> stages;
-    const wait_site* last = nullptr;  // the queue from which the consumer takes
+    const wait_site* last = nullptr;  // the consumer's queue; in a `run<void>`, the one closed at the end
     bool has_failed = false;
     bool has_ended = false;  // all stages have ended, and the outcome of the run is known
     bool is_measured = false;
@@ -124,7 +124,7 @@ class profiled_run {
     virtual void admit(std::size_t stage, std::size_t items) noexcept = 0;
     // How many items the stage has begun with since `admit`, and how fast.
     virtual pace_meter meter(std::size_t stage) const noexcept = 0;
-    // Ends the run.
+    // Requests a stop of the run, and does not wait for its end.
     virtual void end() noexcept = 0;
 
   protected:

@@ -141,7 +141,7 @@ class running_stage : public worker_set<Policy> {
         const bool calls_hooks = last && num_begun_hooks_ > 0;
         if (calls_hooks) call_end_hooks();
         this->go_off(me, calls_hooks);
-        run_.worker_left();  // before a consumer can see the end
+        run_.worker_left();  // before close(): a consumer that sees the end may end the statistics
         if (last) (outputs.close(), ...);
         // The last access to the slot. release; pairs with worker_set::inspect(): a caller that sees all
         // slots gone also sees the outputs closed

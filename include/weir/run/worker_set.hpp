@@ -182,7 +182,7 @@ class worker_set : public stage_gate {
     const std::string& name() const noexcept { return name_; }
     const std::source_location& where() const noexcept { return where_; }
 
-    // Called before the start; may throw. The workers then wait for `start`.
+    // Makes a worker for each slot. Called before the start; may throw. The workers then wait for `start`.
     void make_workers() {
         for (const auto& s : slots_) workers_.push_back(make_worker(*s));
     }
@@ -266,7 +266,7 @@ class worker_set : public stage_gate {
     const end_token end_token_{&run_.own_stop(), &name_};  // the address of the name identifies the stage
     // Guards the members below, up to concurrency_, against a change of the concurrency.
     mutable standard_platform::mutex lock_;
-    std::vector<std::unique_ptr<slot_sampler>> samplers_;  // of the slots, if the run is recorded
+    std::vector<std::unique_ptr<slot_sampler>> samplers_;  // of the slots, if the run has a `recording`
     std::vector<std::unique_ptr<slot>> slots_;
     std::vector<worker> workers_;
     std::size_t concurrency_;
