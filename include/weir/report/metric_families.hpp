@@ -75,7 +75,7 @@ class metric_samples {
     metric_samples(std::string& text, const metric_family& family, bool openmetrics)
         : text_(text), family_(family), openmetrics_(openmetrics), name_(sample_name(family)) {}
 
-    // Sets the labels of the next samples: `label_text`s with commas between.
+    // Sets the labels of the next samples: texts such as `stage="decode"`, with commas between.
     void begin(const std::string& labels) { labels_ = labels; }
 
     // Adds a sample: a number or a duration. An optional without a value adds nothing.

@@ -29,7 +29,8 @@ enum class metrics_format {
 
 /// A label, which distinguishes the samples of a run from those of other runs: `{"run", "training"}`.
 struct metric_label {
-    /// ASCII letters, digits and `_`, beginning with neither a digit nor `__`; not a label of the library.
+    /// ASCII letters, digits and `_`, beginning with neither a digit nor `__`; and none of the names that the
+    /// library reserves for its own labels, such as `stage`.
     std::string name;
     /// Any text; if empty, the label is left out. Null characters, and bytes that are not valid UTF-8, are
     /// written as U+FFFD.
@@ -50,26 +51,27 @@ struct metrics_options {
 /// One of several runs whose metrics are written as one text.
 struct labelled_run {
     std::vector<metric_label> labels;  ///< different from the labels of every other run
-    pipeline_stats stats;              ///< from the start of the run
+    pipeline_stats stats;              ///< of the time from the run's start until now
 };
 
-/// \param stats  from the start of a run, because counters count from there: `run.stats()`. Not those of a
-///               lap (a part of a run: see `run_options::lap`); `metrics_file` and `metrics_callback` add
-///               laps up.
+/// \param stats  of the time from the run's start until now, because counters count from there:
+///               `run.stats()`. Not those of a lap (a part of a run: see `run_options::lap`); `metrics_file`
+///               and `metrics_callback` add laps up.
 /// \returns all statistics as metrics, each family (metric) in one block with its help and type, and in
 ///          OpenMetrics its unit: see include/weir/report/README.md. Times are seconds, exact to the
 ///          nanosecond. Samples of a stage have the labels `stage`, `position` (the stage's index in
 ///          `pipeline_stats::stages`) and `kind`; samples of a queue have `queue` and `position`. Unknown
 ///          values are left out. The verdict (what limits the rate), `weir_run_verdict`, has the label
-///          `cause` and, if it names a stage, `stage`. The verdict is left out if there is no
-///          `brief_verdict`, or if it would cost more than 1 % of `stats.elapsed`.
+///          `cause` and, if it names a stage, `stage`. The function `brief_verdict` makes the verdict. The
+///          verdict is left out if `brief_verdict` returns none, as for a run of few items, or if it would
+///          take longer than 1 % of `stats.elapsed`.
 ///
 /// All histograms have the same bounds: the last nanosecond before each power of two from 2^10 ns (1.023 us,
 /// not 1.024) to 2^40 (18 min). Buckets of `weir::histogram` end there, so each count is exact. If the run
-/// keeps no quantiles (policy `summed`), all durations are in the bucket without a bound.
+/// keeps no quantiles (statistics policy `summed`), all durations are in the bucket without a bound.
 /// Errors: `std::invalid_argument` if the name of a label is invalid, is given twice, or belongs to the
 ///         library.
-/// Cost: 40 us for each stage with its queue, and that of `brief_verdict`, 10 to 20 ms for five stages.
+/// Cost: 40 us for each stage with its queue; and 10 to 20 ms for the verdict of a run of five stages.
 [[nodiscard]] std::string metrics_text(const pipeline_stats& stats, const metrics_options& options = {});
 
 /// \returns the metrics of several runs as one text, for a scraper that gets one answer.

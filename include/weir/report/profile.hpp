@@ -33,11 +33,12 @@
 
 namespace weir {
 
-/// All trials of one stage.
+/// All trials of one stage. In a trial, the stage runs alone with one number of slots (workers).
 struct stage_profile {
-    std::string name;                   ///< of the stage
-    std::string kind;                   ///< as in `stage_stats`
-    std::vector<profile_trial> trials;  ///< in the order of the `concurrencies`; one for a stage of one slot
+    std::string name;  ///< of the stage
+    std::string kind;  ///< of the stage: `source`, `pipe`, `aggregate` and so on
+    /// In the order of `profile_options::concurrencies`; one trial if the stage can have one slot only.
+    std::vector<profile_trial> trials;
 
     [[nodiscard]] friend bool operator==(const stage_profile&, const stage_profile&) = default;
 };
@@ -45,7 +46,7 @@ struct stage_profile {
 /// The result of `profile`. It can be kept, compared and printed.
 struct profile_result {
     std::size_t num_items = 0;          ///< items that the sources gave in their own trials
-    std::vector<stage_profile> stages;  ///< as in `pipeline_stats::stages`, without the sink
+    std::vector<stage_profile> stages;  ///< in the order of the flow of items, without the sink
 
     [[nodiscard]] friend bool operator==(const profile_result&, const profile_result&) = default;
 };
@@ -63,11 +64,11 @@ struct profile_options {
     /// The concurrencies to try. A stage that has one slot by its nature is tried with one.
     std::vector<std::size_t> concurrencies = {32, 16, 8, 4, 1};
 
-    /// The longest time of a trial: see `trial_end::time_over`.
+    /// The longest time of a trial. When this time is over, the trial ends, even if items are left.
     duration time_limit{10'000'000'000};
 
-    /// Called before each trial that is not skipped, and at the end unless the profile failed:
-    /// `weir::profile_bar(std::cerr)`.
+    /// Called before each trial that is not skipped, and once after all trials unless the profile failed. For
+    /// instance `weir::profile_bar(std::cerr)`, which shows the progress.
     /// Threads: those of the executor, one call at a time.
     std::function<void(const profile_progress&)> on_progress = nullptr;
 };
@@ -79,14 +80,14 @@ class profile_bar {
     /// \param in_place  overwrites one line, for a terminal; else writes a line for each trial.
     explicit profile_bar(std::ostream& out, bool in_place = true) : out_(&out), in_place_(in_place) {}
 
-    /// For `profile_options::on_progress`.
+    /// Writes the progress to the stream. `profile` calls it as `profile_options::on_progress`.
     void operator()(const profile_progress& p);
 
   private:
     static constexpr std::size_t length = 30;
     std::ostream* out_;
     bool in_place_;
-    std::size_t width_ = 0;  // of the text behind the bar
+    std::size_t width_ = 0;  // of the text that was last written behind the bar
 };
 
 /// \returns the profile as a table, one line per trial. `speed-up` is the rate divided by the rate of the
@@ -195,13 +196,13 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// \param pipeline  with a source; a sink is not needed. A pipeline that can't be copied is moved in.
 /// \param ex        runs the stages that name no executor. A stage that blocks its thread is only as fast as
 ///                  its executor has threads: such a stage has to name an executor with enough threads. On
-///                  virtual time the figures are exact, and computing takes no time.
+///                  virtual time (a simulated clock) the figures are exact, and computing takes no time.
 /// \param items     number of items that each source gives, ends of epochs (passes over the data) included.
 /// \returns what was measured; `<<` prints a table.
 /// Errors:  failed items are tolerated and counted. `pipeline_failure` if a stage can't go on, as when the
-///          source throws. `std::invalid_argument` for a pipeline that no run would start with, and for 0
-///          items. The same for no concurrency or one of 0, and for a time limit of 0 or less. Exceptions of
-///          `on_progress`.
+///          source throws. `std::invalid_argument` for a pipeline with which no run would start, for 0 items,
+///          for empty `concurrencies`, for a concurrency of 0, and for a time limit of 0 or less. Exceptions
+///          of `on_progress`.
 /// Threads: blocks until all is done; must not be called by a thread of `ex`. A stage that can have several
 ///          slots is called by up to as many threads at once as the largest concurrency says. A `for_each` to
 ///          which the pipeline gives one slot keeps one slot.

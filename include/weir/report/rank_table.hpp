@@ -1,4 +1,4 @@
-// weir report: compares the ranks of a job: stragglers, tables of all ranks, and metrics of each
+// weir report: compares the ranks of a job: stragglers, tables of all ranks, and metrics of each rank
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_RANK_TABLE_HPP
 #define WEIR_REPORT_RANK_TABLE_HPP
@@ -33,12 +33,13 @@ struct straggler {
 /// \returns the stragglers of a lap (a part of a run) or a whole run, those that lose most first; at most one
 ///          stage of each rank. A stage is compared over the ranks that have it, by the average time of an
 ///          invocation at work and awaiting. Neither the wait for an item nor the wait for room counts, so
-///          ranks that wait for a slow rank are not named. Nor does time awaiting count in a `sink_to`, and
-///          in a source that reads a channel or whose `stage_stats::awaits_others` is unknown. A rank is a
-///          straggler under three conditions. The time is at least 1.25 times the median (of two middle
-///          ranks, the faster one). `straggler::lost` is at least 1 %. The difference to the median is at
-///          least five standard errors plus the time of invocations that the ends of a lap cut. This needs
-///          enough invocations: with an exponential distribution, for a factor of 1.5, about 400 per rank.
+///          ranks that wait for a slow rank are not named. For the same reason, only the time at work counts
+///          in a `sink_to`; and in a source that reads a channel, or for which `stage_stats::awaits_others`
+///          has no value. A rank is a straggler under three conditions. The time is at least 1.25 times the
+///          median (of two middle ranks, the faster one). `straggler::lost` is at least 1 %. The difference
+///          to the median is at least five standard errors plus the time of invocations that the ends of a
+///          lap cut. This needs enough invocations: with an exponential distribution, for a factor of 1.5,
+///          about 400 per rank.
 /// Cost: O(stages x (ranks x log ranks + buckets of a histogram)).
 [[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
 
@@ -48,7 +49,7 @@ struct straggler {
 ///
 ///     for (const weir::straggler& s : watch.add(layout.unpack(sum))) std::cerr << line_text(s) << '\n';
 ///
-/// Threads: a value, like `int`.
+/// Threads: one at a time for each object.
 /// Cost: keeps five laps; `add` costs six times as much as `stragglers`.
 class straggler_watch {
   public:
@@ -94,7 +95,7 @@ using spread_rows = std::vector<std::vector<std::string>>;
 [[nodiscard]] spread_rows stage_spreads(const rank_stats& stats);
 [[nodiscard]] spread_rows queue_spreads(const rank_stats& stats);
 
-// \returns the sentences on stragglers, or that there is none.
+// \returns a sentence on each straggler, or a sentence that there is none.
 [[nodiscard]] std::vector<std::string> straggler_lines(const rank_stats& stats);
 
 }  // namespace detail

@@ -64,7 +64,7 @@ struct recorded_failure {
 };
 
 /// The figures of a stage on one rank (a process of the job). `stage_stats` explains the members of the same
-/// names.
+/// names. The snapshot is the moment at which the statistics were taken.
 struct stage_on_rank {
     bool exists = false;             ///< false: the rank has no such stage, and each figure is 0
     std::size_t concurrency = 0;     ///< slots (workers) in service at the snapshot, working or not
@@ -73,12 +73,12 @@ struct stage_on_rank {
     std::uint64_t num_failures = 0;  ///< of these, the ones that failed
     duration task_time{};            ///< of the successful invocations, summed
     duration failure_time{};         ///< of the failed ones, summed
-    duration busy{};                 ///< of all invocations, open ones included
+    duration busy{};                 ///< of all invocations, also of those that have not ended
     slot_times times;                ///< of its slots, summed
     duration longest{};              ///< the longest successful invocation
-    std::optional<transfer_stats> transfers = std::nullopt;  ///< copies to or from a GPU, waits for blocks
-    std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
-    std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
+    std::optional<transfer_stats> transfers = std::nullopt;  ///< copies to or from a GPU, waits for memory
+    std::optional<added_stats> added = std::nullopt;         ///< items that a `traverse` adds to its input
+    std::optional<retry_stats> retries = std::nullopt;       ///< repeated calls; no value: there were none
 
     /// The average time for which an invocation of the function runs or awaits. The time of invocations that
     /// have not ended counts, too. If none has ended, the time so far counts as that of one invocation.
@@ -141,7 +141,7 @@ struct run_record {
     pipeline_description description;        ///< without stages if the program gave none
     pipeline_stats total;                    ///< of the whole run, or of the laps that are known
     std::uint64_t num_failures = 0;          ///< the number of all items that failed
-    std::vector<recorded_failure> failures;  ///< the first failures
+    std::vector<recorded_failure> failures;  ///< the first ones, by default up to 100
     std::vector<pipeline_stats> laps;        ///< in order; the last lap may be shorter
     /// The figures of each rank, if `total` and `laps` are of several processes: see `rank_stats`.
     std::vector<rank_record> ranks = {};
@@ -208,8 +208,8 @@ inline bool is_empty_lap(const pipeline_stats& lap) noexcept {
 /// \returns two laps of a queue as one lap; the later lap begins where the earlier lap ends. The overloads
 /// for a stage, the process and a pipeline return the same for these. For statistics `a`, `b` and `c` of
 /// three instants, `joined(b - a, c - b)` is `c - a`, with two exceptions. A maximum is the greater one of
-/// the two laps, and samples may be of other invocations. Names, sizes and other values of an instant are
-/// taken from the later lap. Stages and channels are matched by position.
+/// the two laps, and the samples may have other invocations than those of `c - a`. Names, sizes and other
+/// values of an instant are taken from the later lap. Stages and channels are matched by position.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] channel_stats joined(const channel_stats& earlier, channel_stats later);
 

@@ -1,4 +1,4 @@
-// weir report, internal: bodies of the functions of report/html.hpp
+// weir report, internal: bodies of the functions of report/html.hpp: those of the class run_recorder
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_RUN_RECORDER_IPP
 #define WEIR_REPORT_RUN_RECORDER_IPP

@@ -44,7 +44,7 @@ struct quantity {
     const char* label;  // of the axis
     figure_kind kind;
     bool high_is_notable;  // the stages or queues with high figures matter most; else those with low ones
-    bool by_differences;   // see `plot_axis::fitting`
+    bool by_differences;   // a plot whose lines differ by more than 50 times gets a logarithmic axis
     fraction (*of_stage)(const stage_stats&);    // null: a figure of queues
     fraction (*of_queue)(const channel_stats&);  // null: a figure of stages
     const char* meaning;                         // a sentence
@@ -106,7 +106,7 @@ struct shown_queue {
     std::size_t channel;            // its index in `pipeline_stats::channels`
     std::size_t from;               // the index of the stage that puts
     std::optional<std::size_t> to;  // the index of the stage that takes; none: the program takes
-    std::string branch;             // the branch that begins with the queue
+    std::string branch;             // the name of the branch that begins with the queue; empty: none begins
 };
 
 // The laps of one point of a plot: from `begin` to before `end`.
@@ -118,8 +118,8 @@ struct lap_range {
 // A run for a page: its first stages and queues with labels, how they are connected, and its laps.
 class run_view {
   public:
-    // The most stages with labels, and the most queues that `queues` returns: the lines of the pipeline's
-    // graph. Both limit the size of a page.
+    // The most stages that have labels, and the most queues that `queues` returns. A page shows these stages
+    // as boxes, and these queues as lines between them. Both limits keep the page small.
     static constexpr std::size_t most_stages = 128;
     static constexpr std::size_t most_queues = 512;
 
@@ -180,8 +180,8 @@ class run_view {
     const run_record& run_;
     std::size_t limit_;  // `most` of the constructor
     lap_figures laps_;
-    std::vector<std::string> stages_;  // labels
-    std::vector<std::string> channels_;
+    std::vector<std::string> stages_;    // the labels of the stages
+    std::vector<std::string> channels_;  // the labels of the channels
     std::vector<shown_queue> queues_;
     const channel_stats* last_ = nullptr;
 };

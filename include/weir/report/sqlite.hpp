@@ -173,16 +173,16 @@ namespace weir {
 /// the last lap that is kept.
 ///
 /// Errors:  if the database can't be written, the function set by `set_report_warning` is called, and the run
-///          goes on without this report. The same happens for a file of another program or schema, which is
-///          left unchanged; and for a file that is still locked after `patience` at the end. The message then
-///          says how many laps are missing.
+///          goes on without this report. The same happens for a file of another program or schema, whose
+///          tables are left unchanged; and for a file that is still locked after `patience` at the end. The
+///          message then says how many laps are missing.
 /// Threads: a report is of one run at a time.
 /// Cost:    about 30 us per row, on a thread of the run's executor.
 class sqlite_report : public run_report {
   public:
     /// \param path     of the database, which is opened when a run begins.
     /// \param name     stored with each run of the report.
-    /// \param made_of  `describe(pipeline)`.
+    /// \param made_of  the pipeline's structure, stored with each run: `describe(pipeline)`.
     /// \param settings stored with each run of the report.
     /// \param patience how long the end of a run waits while another connection has locked the file.
     explicit sqlite_report(std::string path, std::string name = {}, pipeline_description made_of = {},
@@ -211,7 +211,7 @@ class sqlite_report : public run_report {
     inline void ends(const pipeline_stats& rest, const pipeline_stats& all) override;
 
   private:
-    static constexpr std::int64_t head_lap = -1;  // stands for the whole run in the table `json`
+    static constexpr std::int64_t head_lap = -1;  // the lap number of the whole run in the table `json`
     static constexpr std::uint64_t most_failures = 100;
     static constexpr std::size_t most_pending = 600;
 
@@ -252,7 +252,7 @@ class sqlite_report : public run_report {
     std::vector<pipeline_stats> pending_laps_;        // laps that are not written
     std::vector<recorded_failure> pending_failures_;  // taken from `failures_`, not written
     detail::spin_lock lock_;                          // guards `record_.num_failures`, `laps_`, `failures_`
-    std::size_t laps_ = 0;                            // number of laps that have ended, joined ones as one
+    std::size_t laps_ = 0;                            // number of laps that have ended; joined laps are one
     std::vector<recorded_failure> failures_;          // added by the threads on which items fail
 };
 

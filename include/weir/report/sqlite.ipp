@@ -1,4 +1,4 @@
-// weir report, internal: bodies of the functions of report/sqlite.hpp, inline because src.hpp needs no SQLite
+// weir report, internal: bodies of the functions of report/sqlite.hpp, always inline
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_REPORT_SQLITE_IPP
 #define WEIR_REPORT_SQLITE_IPP
@@ -7,6 +7,9 @@
 
 #include <weir/platform/system_info.hpp>
 #include <weir/report/json.hpp>
+
+// Inline also with WEIR_SEPARATE_COMPILATION: src.hpp, which then compiles all other bodies once, would need
+// the header of SQLite.
 
 namespace weir::detail {
 

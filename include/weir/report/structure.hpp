@@ -17,7 +17,7 @@ namespace weir {
 
 /// One stage of a pipeline's description.
 struct described_stage {
-    std::string name;             ///< see `stage_options::name`
+    std::string name;             ///< also in statistics and reports
     std::string kind;             ///< source, pipe, aggregate, disaggregate, sink, ...
     std::string remark;           ///< what the other members do not say, such as the size of a batch
     std::string takes;            ///< the type of its input items; empty for a source
@@ -26,7 +26,7 @@ struct described_stage {
     std::size_t capacity = 0;     ///< of its output queue, in items; 0: no output queue
     std::size_t max_bytes = 0;    ///< of its output queue, in bytes; 0: no limit
     std::string executor;         ///< the type of its executor; empty: the executor of the run
-    weir::output_order output_order = weir::output_order::completion;  ///< see `stage_options`
+    weir::output_order output_order = weir::output_order::completion;  ///< of its results
     duration time_limit{};                                             ///< of one invocation; 0: none
     bool epochs = false;    ///< its output tells the ends of epochs (passes over the data)
     std::size_t depth = 0;  ///< the number of branches around it
@@ -39,14 +39,14 @@ struct described_stage {
 struct described_edge {
     std::size_t from = 0;  ///< the index of the stage that puts the items
     std::size_t to = 0;    ///< the index of the stage that takes them
-    std::string branch;    ///< the branch that begins with this edge; empty: none
+    std::string branch;    ///< the name of the branch that begins with this edge; empty: none begins
 
     [[nodiscard]] friend bool operator==(const described_edge&, const described_edge&) = default;
 };
 
 /// A part of a pipeline inside of a stage: an input of a merge, a branch of a route.
 struct described_branch {
-    std::string name;       ///< as given to `branch`; without a name `input 1`, ..., or `side`
+    std::string name;       ///< given to `branch`; else `input 1`, ... for a merge, `side` for a `tee`
     std::size_t depth = 0;  ///< the number of branches around it
     std::size_t begin = 0;  ///< the index of its first stage
     std::size_t end = 0;    ///< the index behind its last stage; `begin` if there are no stages

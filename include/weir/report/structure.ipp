@@ -111,7 +111,6 @@ WEIR_INLINE std::string mermaid(const pipeline_description& description, mermaid
             text += "    " + id + "[" + label + "]\n";
         }
     }
-    // Each branch has its own queue, which is added with its edge.
     const auto add_queue = [&text](const std::string& id, const described_stage& s, const std::string& from) {
         text += "    " + id + "[(\"" + std::to_string(s.capacity) + "\")]\n    " + from + " --> " + id + "\n";
     };
@@ -119,6 +118,7 @@ WEIR_INLINE std::string mermaid(const pipeline_description& description, mermaid
         const auto leaves = [i](const described_edge& e) { return e.from == i; };
         const auto branches = [i](const described_edge& e) { return e.from == i && !e.branch.empty(); };
         const auto all = std::ranges::count_if(description.edges, leaves);
+        // If each edge of the stage begins a branch, the loop below adds a queue for each of these edges.
         if (all > 0 && all == std::ranges::count_if(description.edges, branches)) continue;
         if (stages[i].capacity == 0) continue;
         add_queue("q" + std::to_string(i), stages[i], "s" + std::to_string(i));

@@ -177,8 +177,8 @@ void append_tables(std::string& text, const pipeline_stats& stats);
 ///          - tables of stages with failed tasks, of stages that add items to their own input, and of stages
 ///            that copy to a device;
 ///          - the meaning of the states, and a line about the process;
-///          - the verdict: what limits the rate, and which change helps most. `brief_verdict` says when there
-///            is no verdict. Names in the verdict are not cut: a very long name makes a longer line.
+///          - the verdict: what limits the rate, and which change helps most; left out if `brief_verdict`
+///            returns none. Names in the verdict are not cut: a very long name makes a longer line.
 ///          Names in the tables have at most 20 characters; `~`: the name was cut. Figures are rounded; `-`:
 ///          unknown.
 /// Cost: that of `brief_verdict`, about 10 to 20 ms for five stages, and never longer than `stats.elapsed`;

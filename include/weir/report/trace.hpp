@@ -53,16 +53,18 @@ struct trace_options {
 /// `wait_get` or `runnable`. Arrows lead from each visit of an item to its next visit, and from the items of
 /// a batch to the batch. A result of a `shuffle`, of `batch_slots`, or of a user's aggregator counts as a new
 /// item, because its origin is unknown. Counters show the number of items in a queue when a traced item is
-/// put or got. Times are by the run's clock: on virtual time a trace is exact and always the same.
+/// put or got. Times are by the run's clock: on virtual time (a simulated clock) a trace is exact and always
+/// the same.
 ///
 /// Errors:   `std::invalid_argument` if `every` or `max_events` is 0, or a value is negative. If the file
 ///           can't be written, or memory is exhausted, the function set by `set_report_warning` is called,
-///           and the run goes on. The same if a run has two traces, or a trace two runs at a time.
+///           and the run goes on. The same happens if a run has two traces, or if a trace is given to two
+///           runs at the same time.
 /// Threads:  a report is of one run at a time. Lifetime: the run keeps the report.
-/// Cost:     without a trace, a run reads a flag where a slot waits. With a trace, each stage spends about 10
-///           ns on an item that is not traced, and 80 ns on a traced item. With 1 us of work in each of three
-///           stages that is 1 % for one item of 100, and 13 to 19 % for all. Writing takes about 1 us and
-///           300 bytes per event. A run without statistics (`unmeasured`) traces no item.
+/// Cost:     without a trace, a slot only tests whether there is one. With a trace, each stage spends about
+///           10 ns on an item that is not traced, and 80 ns on a traced item. With 1 us of work in each of
+///           three stages that is 1 % for one item of 100, and 13 to 19 % for all. Writing takes about 1 us
+///           and 300 bytes per event. A run without statistics (`unmeasured`) traces no item.
 class trace_report final : public run_report {
   public:
     /// \param path  of the file, which is replaced when a run ends; empty: no file, see `text`.

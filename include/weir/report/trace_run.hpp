@@ -29,7 +29,8 @@ enum class trace_kind : std::uint8_t {
     gathered,  // the slot's result is made of the kept items from `number` to `tag`
 };
 
-// See `trace_kind`. Without initialisers, so that a ring of many events is allocated without writing to them.
+// An event; `trace_kind` also says what the members mean in an event of each kind. Without initialisers, so
+// that a ring of many events is allocated without writing to them.
 struct trace_event {
     std::int64_t begin;  // ns, by the run's clock
     std::int64_t end;

@@ -75,7 +75,7 @@ WEIR_INLINE slot_trail& run_trace::add_slot(std::size_t stage) {
 WEIR_INLINE void run_trace::reserve() {
     for (const auto& stage : stages_) {
         const std::size_t num_slots =
-            larger<std::size_t>(1, stage->per_slot.size());  // no slots: the run measures nothing
+            larger<std::size_t>(1, stage->per_slot.size());  // a run without statistics adds none
         const std::size_t share = settings_.most / stages_.size() / num_slots;
         stage->share = larger<std::size_t>(1, share);
         for (const auto& slot : stage->per_slot) slot->events.reserve(stage->share);

@@ -16,9 +16,9 @@
 
 namespace weir::detail {
 
-// The waits that an inspection finds. A site is an object at which coroutines and threads wait, such as a
-// channel. The caller holds the lock of the registry, in which all runs and sites are, while the graph is
-// used. So no run or site is destroyed meanwhile.
+// The waits that an inspection by the watchdog finds. A site is an object at which coroutines and threads
+// wait, such as a channel. The caller holds the lock of the registry, in which all runs and sites are, while
+// the graph is used. So no run or site is destroyed meanwhile.
 // At first, a slot (a worker of a stage) is alive unless it has ended or waits. A wait becomes alive if a
 // slot that could end it is alive, or if a time limit or code outside of the graph may end it; then the slot
 // that waits becomes alive, too. This is repeated until nothing changes. The waits that are not alive then
@@ -33,15 +33,16 @@ class wait_graph {
         wait_seen seen;
         std::size_t slot;  // index in `slots_`; `none`: the waiter is not a slot of a run
         bool alive = false;
-        std::size_t group = 0;  // set by `group()`
+        std::size_t group = 0;  // equal for the waits of one group; `find_alive` sets it
     };
 
     std::vector<site_seen> sites;
     std::vector<wait> waits;
 
-    // Reads which slots there are and which have ended; called before any site is read. A stage whose slots
-    // have ended has closed its channels before, so waits that the closing ended are not read. `states`: also
-    // reads which slots a thread runs, for `each_running` and `find_alive(false)`.
+    // Reads which slots there are and which have ended; called before any site is read. A stage closes its
+    // output channels before its last slot ends. So once this function has found that all slots of a stage
+    // have ended, the waits that the closing ended are over, and are not read. `states`: also reads which
+    // slots a thread runs, for `each_running` and `find_alive(false)`.
     void read(const registry::reader& all, bool states);
 
     template <class Function>

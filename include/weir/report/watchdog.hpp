@@ -46,7 +46,7 @@ struct stuck_wait {
     duration seen{};           ///< the time since an inspection first found the wait, which may be older
     bool in_function = false;  ///< the user's function waits, not the code of the library around it
     /// The waits of the slots that could end this wait, as indices in `deadlock_report::waits`. Empty: all
-    /// slots that could end this wait have ended themselves, or `by_anyone`.
+    /// slots that could end this wait have ended themselves, or `by_anyone` is true.
     std::vector<std::size_t> needs;
     bool by_anyone = false;  ///< any coroutine or thread could end the wait, but none of them can go on
 };
@@ -98,8 +98,9 @@ namespace weir::detail {
 // Finds the deadlocks that earlier inspections have not reported.
 class known_waits {
   public:
-    // Adds a report for each group of waits that never end. Leaves out a group if the previous call did not
-    // find one of its waits, or if one was reported.
+    // Adds a report for each group of waits that never end. (Two such waits are in one group if the slot of
+    // one could end the other.) Leaves out a group if the previous call did not find one of its waits, or if
+    // one of its waits was reported.
     void report_new(const wait_graph& graph, time_point now, std::vector<deadlock_report>& deadlocks);
 
   private:
@@ -152,7 +153,7 @@ class observed_pool {
 
   private:
     struct worker {
-        std::uint64_t done = 0;  // `worker_view::done`: its resumptions and channel operations
+        std::uint64_t done = 0;  // resumptions and channel operations so far: `worker_view::done`
         time_point since{};      // the last inspection at which `done` had changed, or the worker was idle
     };
 
@@ -208,8 +209,8 @@ struct watchdog_options {
 /// from outside of the library (by a driver, a socket). Or a thread that has not used the library yet is
 /// going to use a channel. Further limits: in a run without statistics (`unmeasured`) a slot whose function
 /// waits counts as able to continue. The watchdog ignores that the program could still stop the run.
-/// Waits for a `when_all` or a `task_group` are not seen; the waits of their parts are. Waits on virtual
-/// time, which has its own report, and in a `sync_wait` without an executor, are not seen.
+/// Waits for a `when_all` or a `task_group` are not seen; the waits of their parts are. Waits on virtual time
+/// (a simulated clock, with its own report) and in a `sync_wait` without an executor are not seen.
 ///
 /// Threads: a watchdog has a thread of its own, unless its period is 0. Any thread may call `inspect`. A
 ///          watchdog made in a forked process inspects what began in that process.
@@ -229,7 +230,7 @@ class watchdog {
     explicit watchdog(executor& ex, watchdog_options options = {})
         : watchdog(executors{ex}, std::move(options)) {}
     /// Watches several executors: `{pool, io}`.
-    // NOLINTNEXTLINE(google-explicit-constructor): a list of executors does not convert by itself
+    // NOLINTNEXTLINE(google-explicit-constructor): explicit, so that no list converts to a watchdog
     explicit watchdog(executors all, watchdog_options options = {});
     watchdog(const watchdog&) = delete;
     watchdog& operator=(const watchdog&) = delete;
@@ -277,7 +278,7 @@ class watchdog {
     detail::standard_platform::mutex inspecting_;  // guards the members below, but for `stop_` and `thread_`
     std::vector<detail::observed_pool> pools_;
     std::optional<readings> quiet_;  // the result of all_quiet() at the end of the previous inspection
-    // For each site, `wait_site::moved` at the previous inspection.
+    // For each site (such as a channel), how many operations it had completed at the previous inspection.
     std::unordered_map<const detail::wait_site*, std::uint64_t> moved_;
     detail::known_waits waits_;
     detail::parker stop_;
