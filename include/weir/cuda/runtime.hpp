@@ -213,9 +213,10 @@ inline cudaError_t copy_one_by_one(std::span<const piece> pieces, cudaStream_t s
 }
 
 #if CUDART_VERSION >= 12080
-// Queues all copies by one call, or one by one: cudaMemcpyBatchAsync refuses the legacy default stream and
-// copies of 0 bytes, and drivers before 12.8 lack the function. Host memory is allocated first: if that
-// throws, no copy is queued. After an error code, some copies may be queued.
+// Queues all copies by one call, without those of 0 bytes, which cudaMemcpyBatchAsync refuses. Queues them
+// one by one on the legacy default stream, which that function refuses, too, and with drivers before 12.8,
+// which lack it. Host memory is allocated first: if that throws, no copy is queued. After an error code, some
+// copies may be queued.
 inline cudaError_t copy_all(std::span<const piece> pieces, cudaStream_t stream) {
     if (stream == nullptr || stream == cudaStreamLegacy) return copy_one_by_one(pieces, stream);
     std::vector<void*> to;

@@ -27,7 +27,7 @@ WEIR_INLINE std::string without_library(const char* message) {
 }
 
 // The share of the time of a stage's slots that the slots spent in `run` and `await`. The time in which a
-// slot was `off` (not at work, as before its start) doesn't count.
+// slot was `off` (not begun, or ended) doesn't count.
 WEIR_INLINE std::optional<double> busy_share(const slot_times& times) noexcept {
     const duration all = times.total() - times.off;
     if (all <= duration(0)) return std::nullopt;

@@ -20,7 +20,7 @@
 namespace weir {
 
 /// How the share of one state in the time of a stage's slots (workers) differs between two runs. The time in
-/// which a slot is `off` (not at work, as before its start) counts for no share.
+/// which a slot is `off` (not begun, or ended) counts for no share.
 struct state_difference {
     std::string stage = {};  ///< the name of the stage
     std::string state = {};  ///< the name of the member of `slot_times`, as `wait_get`

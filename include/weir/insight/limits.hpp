@@ -58,13 +58,13 @@ struct visible_limit {
 inline constexpr double sure_of_states = 0.7;
 
 // \returns "awaits 98 % of the time" or "is at work 60 % of the time": the larger of the two shares of the
-//          time in which the slots were at work, not `slot_state::off`; empty if they were always off.
+//          time in which the slots were not `slot_state::off` (not begun, or ended); empty if always off.
 std::string state_text(const slot_times& times);
 
 // Finds the limit by the states of the slots and the process's use of processors. For runs that a simulation
-// can't explain: with branches, without histograms, or with times that depend on the load. Of the 240
-// simulated pipelines in tests/programs/explain/verdict.test.cpp, this function judges 180 right. The others
-// need another size of batches, or more threads: in a simulated run, neither shows in the states.
+// can't explain: with branches, without histograms of times, or with times that depend on the load. Of the
+// 240 simulated pipelines in tests/programs/explain/verdict.test.cpp, this function judges 180 right. The
+// others need another size of batches, or more threads: in a simulated run, neither shows in the states.
 visible_limit limit_by_states(const pipeline_stats& stats);
 
 // Looks for the reason behind a limit that a prediction has found, in figures that predictions don't use.

@@ -40,7 +40,7 @@ struct state_shares {
     double busy() const noexcept { return share_of_time(times.busy(), active); }
     double waiting_for_order() const noexcept { return joins ? 0 : share_of_time(times.wait_turn, active); }
     slot_times times;
-    duration active;  // the time of the slots without `off` (not at work, as before their start)
+    duration active;  // the time of the slots without `off` (slots not begun, or ended)
     bool joins;  // the stage joins queues: its slots wait for the turn of an input, and hold no result back
 };
 

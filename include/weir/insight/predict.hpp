@@ -50,8 +50,8 @@ namespace weir {
 
 namespace detail {
 
-// The mean of the rates of a prediction and of its resamples. The rate of one simulation varies by chance: by
-// 3 % for log-normal times.
+// The mean of the rates of a prediction and of its resamples (simulations with samples drawn at random). The
+// rate of one simulation varies by chance: by 3 % for log-normal times.
 double mean_rate(const prediction& p) noexcept;
 
 // The same as weir::calibrated. `today`: the prediction that `predict` returns for the settings of `from`,

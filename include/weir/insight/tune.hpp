@@ -78,7 +78,7 @@ struct tuning_step {
 /// - Stages whose number of slots is fixed, such as sources, keep their slots; the capacities of the queues
 ///   behind these stages are tuned. Stages that share a name are left as they are.
 ///
-/// Not tuned: a run with branches, or without histograms; the sentence of each step says this.
+/// Not tuned: a run with branches, or without histograms of its times; the sentence of each step says this.
 /// Threads:  one call at a time, from any thread or coroutine, also in `run_options::on_lap`.
 /// Lifetime: a tuner serves one run; it keeps no reference to the run or the pool.
 /// Cost:     of a step, that of `run::stats`; of a step that plans, that of some 100 predictions, 0.1 s for

@@ -55,8 +55,9 @@ WEIR_INLINE suspect suspect_of(const setting_change& change) {
     return {cause, cause == limit_cause::room ? std::string_view() : std::string_view(change.stage)};
 }
 
-// The share of the resamples in which the changes of this suspect bring most, or nearly as much; for
-// `balanced`, the share in which no change brings 7 %. 1 without resamples, 0 without changes.
+// The share of the resamples (predictions from samples drawn at random) in which the changes of this suspect
+// bring most, or nearly as much; for `balanced`, the share in which no change brings 7 %. 1 without
+// resamples, 0 without changes.
 WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     constexpr double tie = 0.02;
     if (result.changes.empty()) return 0;
