@@ -23,7 +23,7 @@ namespace weir {
 
 /// The options of `aggregate`.
 struct aggregate_options {
-    std::string name = {};  ///< see `stage_options::name`
+    std::string name = {};  ///< the name in reports; empty: a default, see `stage_options::name`
     /// True: a batch that is not full at the end of the stream, or of an epoch (pass over the data), is
     /// dropped. False: the stage gives the smaller batch.
     bool drop_last = false;
@@ -66,10 +66,10 @@ class batch_op {
     void pop(std::optional<Batch>& batch) {
         if (due_) give(batch);
     }
-    // The batch that a call of `push` stores does not contain the item of this call.
+    // True: if `push` stores a batch, this batch has earlier items only, as the new item does not fit.
     bool result_lacks_item() const noexcept { return true; }
-    // Whether element k of a batch is its k-th item: a checkpoint then may count part of a batch. False with
-    // `drop_last`: a resumed run would form other batches, and drop other items at the end of the epoch.
+    // Whether element k of a batch is its k-th item: a checkpoint (record of consumed items) then may count
+    // part of a batch. False with `drop_last`: a resumed run would form, and drop, other batches.
     bool is_elementwise() const noexcept { return !drop_last_ && std::is_same_v<Batch, std::vector<In>>; }
     bool done() const noexcept { return !due_; }
 

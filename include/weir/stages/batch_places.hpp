@@ -1,4 +1,4 @@
-// weir stages, internal: which item of a `batch_slots` gets which place, and which batch leaves next
+// weir stages, internal: which place of a batch an item of `batch_slots` gets, and which batch leaves next
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_BATCH_PLACES_HPP
 #define WEIR_STAGES_BATCH_PLACES_HPP
@@ -16,7 +16,7 @@
 
 namespace weir::detail {
 
-// The parameters of a batch: see `batch_shape` and `batch_slots_options`.
+// The form of the batches of a stage `batch_slots`, which writes each item into a place of a batch.
 struct batch_form {
     std::size_t places;    // the number of items in a full batch
     std::size_t elements;  // the number of array elements in each place
@@ -31,7 +31,8 @@ struct place_request {
         at_end  // after the end of the input: waits until no slot has an item
     };
     event cause = event::item;
-    std::uint64_t number = open_batch::no_item;  // the item's number; of a mark: how many items are before it
+    // The number of items in the input before this item, or before this mark (message that ends an epoch).
+    std::uint64_t number = open_batch::no_item;
     std::uint64_t epoch = open_batch::no_item;
     open_batch* batch = nullptr;  // null: no place yet
     std::size_t place = 0;
@@ -40,10 +41,11 @@ struct place_request {
     bool is_settled = false;  // the item has filled its place, or never will
 };
 
-// The rule of a `wait_queue`, in which the slots of a `batch_slots` wait for places. Places are given out in
-// the order of the requests, or of the items' numbers (`in_order`). One slot at a time, the giver, puts
-// finished batches and marks (ends of epochs) into the next queue, while other slots work. Items of an epoch
-// (pass over the data) wait until the giver has taken the mark of the epoch before.
+// The rule of a `wait_queue` (coroutines that wait until its rule admits them), in which the slots of a
+// `batch_slots` wait for places. Places are given out in the order of the requests, or of the items' numbers
+// (`in_order`). One slot at a time, the giver, puts finished batches and marks (ends of epochs) into the next
+// queue, while other slots work. Items of an epoch (pass over the data) wait until the giver has taken the
+// mark of the epoch before.
 //
 // Requests wait in the order of epochs, marks last; within an epoch in the order in which they came, or of
 // the items' numbers. So if a request has to wait, all behind it have to, unless `block` refuses them.
@@ -91,7 +93,7 @@ class place_rule {
         return in_order_ ? a->number < b->number : a->cause < b->cause;
     }
 
-    // A slot begins to take items, or takes no more.
+    // Count the slots that take items. At the end of the input, a request waits until there is none.
     void begin_work() noexcept { ++num_working_; }
     void end_work() noexcept { --num_working_; }
 
@@ -103,8 +105,8 @@ class place_rule {
         stop_fetching(t);
         give_place(t);
     }
-    // The slot that fetches is about to wait for memory. `stop`, which exists until `stop_fetching`, ends
-    // this wait. Returns false if a place has become free: the slot then requests a place, and need not wait.
+    // Called before the slot that fetches waits for memory: keeps `stop`, which ends this wait, until
+    // `stop_fetching`. Returns false if a place has become free: the slot then requests a place instead.
     bool wait_for_memory(place_request& t, const stop_source& stop) noexcept {
         if (num_places_ != 0) {
             stop_fetching(t);
@@ -113,14 +115,15 @@ class place_rule {
         fetch_stop_ = &stop;
         return true;
     }
-    // The slot no longer fetches: the slot has the memory, requests a place again, or gives up.
+    // Lets another slot fetch, as this slot has the memory, requests a place again, or gives up.
     void stop_fetching(place_request& t) noexcept {
         if (!std::exchange(t.fetches, false)) return;
         fetcher_ = nullptr;
         fetch_stop_ = nullptr;
     }
 
-    // The item has filled its place. The slot becomes the giver if its batch can leave and there is no giver.
+    // Records that the item has filled its place. The slot becomes the giver if its batch can leave and there
+    // is no giver.
     void fill(place_request& t) noexcept {
         t.batch->fill(t.place, t.number);
         settle(t);
@@ -133,7 +136,7 @@ class place_rule {
     }
     // The item has failed, or was dropped: frees its place for another item. If a slot waits for memory,
     // returns the stop source that ends this wait, as that slot can have the place. The caller requests the
-    // stop when it no longer holds the lock.
+    // stop after it has released the lock of the `wait_queue`.
     std::optional<stop_source> leave_out(place_request& t) noexcept {
         if (t.is_settled) return std::nullopt;
         stop_fetching(t);
@@ -165,7 +168,7 @@ class place_rule {
         std::unique_ptr<open_batch> batches;
         std::optional<std::uint64_t> ended_epoch;
     };
-    // Called by the giver. If the result is empty, the slot is no longer the giver.
+    // Returns what the slot, the giver, has to put next. If that is nothing, the slot is no longer the giver.
     next_output take(place_request& t) noexcept {
         if (first_ && (mark_is_due_ || end_is_due_)) return {take_all(), std::nullopt};
         open_batch* const batch = in_order_ ? first_.get() : first_full_;
@@ -253,7 +256,7 @@ class place_rule {
 };
 
 // The objects that each slot of a `batch_slots` has for itself: `Own`, with the slot's function if `per_slot`
-// makes one; and whether `place_rule::begin_work` has counted the slot.
+// makes one for each slot; and whether `place_rule::begin_work` has counted the slot.
 template <class Own>
 struct counted_slot : Own {
     bool is_counted = false;

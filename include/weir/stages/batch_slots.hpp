@@ -38,7 +38,7 @@ struct batch_shape {
 
 /// The options of `batch_slots`.
 struct batch_slots_options {
-    std::string name = {};  ///< see `stage_options::name`
+    std::string name = {};  ///< the name in reports; empty: a default, see `stage_options::name`
     /// True: a batch that is not full at the end of the stream, or of an epoch (pass over the data), is
     /// dropped. False: the stage gives the smaller batch.
     bool drop_last = false;
@@ -54,12 +54,12 @@ struct batch_slots_options {
     weir::output_order output_order = weir::output_order::completion;
     /// The capacity of the queue behind the stage, in batches; at least 1.
     std::size_t capacity = 2;
-    /// See `stage_options::max_failures`. A failed item has no place in a batch.
+    /// How many items may fail: see `stage_options::max_failures`. A failed item has no place in a batch.
     std::optional<failure_limit> max_failures = std::nullopt;
     /// How long one call of the function may take, without the wait for a place: see
     /// `stage_options::time_limit`.
     duration time_limit = duration(0);
-    /// See `stage_options::hooks`.
+    /// Called around the stage and around each call of its function: see `stage_options::hooks`.
     std::vector<shared_hook> hooks = {};
     /// The source location that reports show for the stage: see `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -245,11 +245,12 @@ struct batch_slots_stage : stage_base {
 /// \param function  called with an item (moved in), the `std::span<T>` of its place, whose elements are not
 ///                  initialised, and, if `function` requires a third argument, with the `invocation`. Returns
 ///                  nothing; or a bool: false drops the item; or an awaitable of nothing or a bool.
-///                  `per_slot` works as for a `pipe`.
+///                  `per_slot`, which makes a function for each slot, works as for a `pipe`.
 /// Suspends: while the pool has no free block and no begun batch has a place. One slot then waits for the
-///           block, in the state `await`, and the others in `wait_turn`. `transfer_stats::block_wait` has the
-///           time of waits for blocks. Items of an epoch wait until the batches of the epoch before have left
-///           the stage; with `output_order::input`, an item waits until all earlier items have places.
+///           block; in statistics, its state is `await`, and that of the others `wait_turn`.
+///           `transfer_stats::block_wait` has the time of waits for blocks. Items of an epoch wait until the
+///           batches of the epoch before have left the stage; with `output_order::input`, an item waits until
+///           all earlier items have places.
 /// Order:    see `batch_slots_options::output_order`. No batch holds items of two epochs.
 /// Errors:   an exception from the function fails the item, and so does one from the pool: see
 ///           `batch_slots_options::max_failures`. `std::invalid_argument` for a size of 0, for negative

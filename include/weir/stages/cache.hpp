@@ -34,11 +34,11 @@ struct the_cache_of {
                   "message");
 };
 
-// The result of one iteration of the stage, for the next queue: an item or a mark.
+// The result of one iteration of the worker, for the next queue: an item, or a mark at the end of an epoch.
 template <class D>
 struct cache_result {
     std::optional<D> value;  // none: the stage ends without a further item or mark
-    bool is_end = false;     // `value` is the mark at the end of an epoch
+    bool is_end = false;     // `value` is a mark
 };
 
 // Takes the items of the first epoch from the queue before the stage, and those of later epochs from memory.
@@ -159,8 +159,9 @@ struct cache_stage : stage_base {
 ///         tolerated. An exception from a copy stops the run.
 /// Ends:   after the last epoch, and after a first epoch without items.
 /// Cost:   the memory of all items of an epoch; one copy of each item in each epoch, none in the last epoch.
-/// A run with a cache has no checkpoint, unless the cache is on the side of a `tee`. If a resumed source
-/// begins within an epoch, the record has only the remaining items of this epoch.
+/// A run with a cache has no checkpoint (record of consumed items), unless the cache is on the side of a
+/// `tee`, whose results are dropped. If a source continues from a checkpoint within an epoch, the cache
+/// records only the remaining items of this epoch.
 [[nodiscard]] inline auto cache(std::uint64_t epochs = INT64_MAX, cache_options options = {}) {
     return detail::cache_stage(epochs, options);
 }

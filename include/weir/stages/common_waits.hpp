@@ -1,4 +1,4 @@
-// weir stages, internal: those waits of a slot's worker that do not depend on the kind of the stage
+// weir stages, internal: those waits of a slot's worker that are the same for all kinds of stages
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_COMMON_WAITS_HPP
 #define WEIR_STAGES_COMMON_WAITS_HPP
@@ -79,13 +79,13 @@ class seldom_awaiter {
     any_held* held_ = nullptr;
 };
 
-// An awaitable of bool that never waits, for the defaults of a stage kind.
+// An awaitable of true that never waits. Returned by the functions of a stage that begin a wait, by default.
 struct no_wait : std::suspend_never {
     static bool await_resume() noexcept { return true; }
 };
 
-// Begins those waits of one worker that do not depend on the kind of the stage. The worker has at most one
-// such wait at a time.
+// Begins the rare waits of one worker (the coroutine of a slot), at most one at a time. Only `begin_own`
+// depends on the kind of the stage; all else is compiled once for all kinds.
 template <class Policy>
 class common_waits {
     using slot = slot_of<Policy>;
@@ -93,7 +93,9 @@ class common_waits {
   protected:
     common_waits(worker_set<Policy>& set, slot& me) noexcept : set_(set), me_(me) {}
 
-    // Each of these functions returns what `seldom_awaiter::begin` returns: null if the worker need not wait.
+    // Begin the waits until the run lets the slot go on, for example after a pause; until the queues of the
+    // run hold fewer bytes; until the timer of a task is cancelled; until the slot is in service again. Each
+    // returns what `seldom_awaiter::begin` returns: null if the worker need not wait.
     WEIR_NOINLINE any_awaiter* begin_admission() noexcept {
         return rare_wait_.begin([this] { return set_.wait_for_admission(me_); });
     }
@@ -106,7 +108,7 @@ class common_waits {
     WEIR_NOINLINE any_awaiter* begin_service() noexcept {
         return rare_wait_.begin([this] { return set_.wait_for_service(me_); });
     }
-    // Begins the wait for the awaitable that `make` returns. For a `no_wait`, compiles to no code.
+    // Begins the wait for the awaitable that `make` gets from the stage. A `no_wait` compiles to no code.
     template <class Make>
     WEIR_ALWAYS_INLINE any_awaiter* begin_own(Make make) {
         if constexpr (std::is_same_v<decltype(make()), no_wait>) {

@@ -85,7 +85,7 @@ class items_of<epochs_of<Make>> {
         begin();
         return mark_ends(items_->next());
     }
-    // Resumes the coroutine that awaits the task, on that coroutine's executor.
+    // Gives the next item. Resumes the coroutine that awaits the task, on that coroutine's executor.
     task<std::optional<item>> next(coroutine_env& env)
         requires waits
     {
@@ -111,7 +111,7 @@ class items_of<epochs_of<Make>> {
     std::optional<inner> items_;
 };
 
-// The description of `repeat`: the items of `epochs_of` as one stream, without marks at the ends of epochs.
+// The result of `repeat`: the items of `epochs_of` as one stream, without marks at the ends of epochs.
 template <class Make>
 struct repetitions_of {
     epochs_of<Make> each;
@@ -135,7 +135,7 @@ class items_of<repetitions_of<Make>> {
         }
         return result;
     }
-    // Resumes the coroutine that awaits the task, on that coroutine's executor.
+    // Gives the next item. Resumes the coroutine that awaits the task, on that coroutine's executor.
     task<std::optional<item>> next(coroutine_env& env)
         requires waits
     {
@@ -167,7 +167,7 @@ class items_of<repetitions_of<Make>> {
 
 // Records which draws of a run are consumed, and makes checkpoints from this record. A draw is one sample
 // that a sampler has chosen. `provenance::acknowledge` calls `settle` once for each item, on any thread: when
-// the consumer, or a stage in place of a sink, has taken the item, or when a stage has dropped the item.
+// the consumer, or a last stage such as `for_each`, has taken the item, or when a stage has dropped the item.
 class progress_recorder final : public progress_listener {
   public:
     explicit progress_recorder(weir::checkpoint start) : progress_(std::move(start)) {}
@@ -184,12 +184,12 @@ class progress_recorder final : public progress_listener {
   private:
     mutable standard_platform::mutex lock_;
     progress progress_;
-    // The number of draws and batches of which the consumer has taken only a part: see `origin::settle`.
+    // The number of draws and batches of which the consumer has taken some items, and others are to come.
     std::ptrdiff_t num_torn_ = 0;
     std::exception_ptr error_;
 };
 
-// The description of a source of draws, which ends before the epoch with the number `epochs`.
+// The result of `draws`: a source of draws, which ends before the epoch with the number `epochs`.
 template <class Sampler>
 struct draws_of {
     Sampler sampler;

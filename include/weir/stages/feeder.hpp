@@ -1,4 +1,4 @@
-// weir stages: how the function of a traversal adds items to its own stage, and how the stage takes them
+// weir stages: how the function of a `traverse` adds items to its own stage, and how the stage takes them
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_FEEDER_HPP
 #define WEIR_STAGES_FEEDER_HPP
@@ -94,8 +94,8 @@ class yield_awaiter {
     Slot& me_;
 };
 
-// Takes the items for one slot (worker) of a traversal: items that the function has added, in this slot or in
-// another one, and items of the queue before the stage. The same object is the feeder that the function gets.
+// Takes the items for one slot (worker) of a traversal (`traverse` or `traverse_each`): items that the
+// function has added, in any slot, and items of the queue before the stage. Is also the function's feeder.
 template <class C, class Policy>
 class traversal_intake final : task_intake, public traversal_slot, public feeder<carried_value_t<C>> {
     using T = carried_value_t<C>;
@@ -108,9 +108,9 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     ~traversal_intake() { drop(); }
 
     // ---- called by the worker, the coroutine of the slot, in this order
-    // Prepares the next take. If `at_once` is true, tries to take a pending item: of the slot's own deque, or
-    // of the one deque of all slots (`traverse_order::as_found`). Without such an item, calls `fetch`, which
-    // returns the task that takes an item. `error` gets an exception of `fetch` or of the task.
+    // Prepares the next take. If `at_once` is true, tries to take a pending item (added, and not yet taken):
+    // of the slot's own deque, or of the one deque of all slots (`traverse_order::as_found`). Without such an
+    // item, calls `fetch`, which returns the task that takes an item. `error` gets an exception of either.
     template <class Fetch>
     WEIR_ALWAYS_INLINE void prepare(traversal& all, bool at_once, Fetch fetch,
                                     std::exception_ptr& error) noexcept {
@@ -161,7 +161,7 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     void set_recalled() noexcept { recalled_ = true; }
 
     intake<channel<C, Policy>> from_queue;
-    std::uint64_t num_taken = 0;  // calls of `prepare`; decides when the slot yields: see `needs_suspend`
+    std::uint64_t num_taken = 0;  // calls of `prepare`; after some number of them the slot yields its thread
 
   private:
     WEIR_ALWAYS_INLINE bool take_own() noexcept {
@@ -196,7 +196,7 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     standard_platform::atomic<bool> open_{false};
 };
 
-// The stage kind of `traverse` and `traverse_each`. `Base`: the stage kind that calls the function, with an
+// The stage of a run for `traverse` and `traverse_each`. `Base`: the class that calls the function, with an
 // item and the feeder (see `traversal_call`): `pipe_kind`, or `running_for_each`.
 template <class Base>
 class running_traversal : public Base {

@@ -100,7 +100,7 @@ class skip_op {
     std::uint64_t left_;
 };
 
-// The base of the descriptions of `take` and `skip`. `Own`: the derived class; `Op`: the operation.
+// The base of the results of `take` and `skip`. `Own`: the derived class; `Op`: the operation.
 template <class Own, template <class> class Op>
 struct counting_stage : transform_stage<Own> {
     counting_stage(std::uint64_t num_items, const take_options& o)
@@ -139,7 +139,7 @@ struct skip_stage : counting_stage<skip_stage, skip_op> {
 ///
 /// \param predicate  called with an item, as a constant, and with the `invocation` if `predicate` requires a
 ///                   second argument. Gives a bool, or a `task<bool>` or another awaitable of a bool.
-///                   `per_slot` works as for `pipe`.
+///                   `per_slot`, which makes a function for each slot, works as for `pipe`.
 /// \param options    see `stage_options`.
 /// \returns          the stage: a `pipe`.
 /// Everything else is as for `pipe`: `output_order::input` keeps the order with any concurrency, and an
@@ -160,18 +160,19 @@ void filter(Function&&, Options&& = {}) noexcept;
 /// in the queues between these stages, are destroyed. `take(0)` gives nothing.
 ///
 /// With epochs (passes over the data): `n` items in all. The last epoch ends with the last item, and later
-/// stages give their held items. A run with this stage has no checkpoint, unless the stage is on the side of
-/// a `tee`.
+/// stages give their held items. A run with this stage has no checkpoint (record of consumed items), unless
+/// the stage is on the side of a `tee`, whose results are dropped.
 ///
-/// In a branch of a `split`, an item is the part of a batch: the split gives `n` batches.
+/// In a branch of a `split`, which divides each batch, an item is a part of a batch: the split gives `n`
+/// batches.
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for negative numbers, and at the start of a run for a capacity of 0.
 [[nodiscard]] inline auto take(std::uint64_t n, take_options options = {}) {
     return detail::take_stage(n, options);
 }
 
-/// Drops the first `n` items, and gives all others; with epochs, `n` in all. A run with this stage has no
-/// checkpoint, unless the stage is on the side of a `tee`.
+/// Drops the first `n` items, and gives all others; with epochs, drops `n` in all. A run with this stage has
+/// no checkpoint, unless the stage is on the side of a `tee`.
 ///
 /// Order:  kept.
 /// Errors: as for `take`.

@@ -187,7 +187,8 @@ struct disaggregate_stage : transform_stage<disaggregate_stage> {
 ///                  them: a container, whose elements are moved out; a view, or a reference to a container,
 ///                  whose elements are copied (if they can't be copied, moved); a `generator` or
 ///                  `async_generator`. If the function takes the item by reference, the result may refer to
-///                  the item, which lives longer. `per_slot` works as for `pipe`.
+///                  the item, which lives longer than the result. `per_slot`, which makes a function for
+///                  each slot, works as for `pipe`.
 /// \param options   see `stage_options`.
 /// Order:  with a concurrency of 1, the order of the items. With more, elements of several items come mixed,
 ///         but the elements of one item keep their order. No element overtakes the end of an epoch (a pass
@@ -209,10 +210,11 @@ void flat_map(Function&&, Options&& = {}) noexcept;
 
 /// Gives the elements of each item, which is a range, one by one.
 ///
-/// For checkpoints, element k counts as the k-th item that an earlier `aggregate` has gathered into a
-/// `std::vector`, without `drop_last`. All functions between the two have to be `stage_options::elementwise`,
-/// and the range has to be sized, with one element for each item. Otherwise each element counts as all items
-/// of the batch, and a checkpoint includes the items when the consumer has taken the last element.
+/// For checkpoints (records of consumed items), element k counts as the k-th item that an earlier `aggregate`
+/// has gathered into a `std::vector`, without `drop_last`. All functions between the two have to be
+/// `stage_options::elementwise`, and the range has to be sized, with one element for each item. Otherwise
+/// each element counts as all items of the batch, and a checkpoint has these items as consumed when the
+/// consumer has taken the last element.
 ///
 /// Order:  kept.
 /// Errors: an exception from the iterators, or from a move or copy of an element, stops the run.

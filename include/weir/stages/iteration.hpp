@@ -84,15 +84,15 @@ WEIR_COMPILED(class wait_queue<turn_rule>::awaiter<timed_slot<true>>);
 WEIR_COMPILED(void wait_queue<turn_rule>::update(leave_turn, timed_slot<true>&));
 WEIR_COMPILED(void wait_queue<turn_rule>::update(block_turn));
 
-// Empty placeholder type: used where a stage kind has no input, no per-iteration state or no per-slot
-// resources.
+// Empty placeholder type: used where a stage has no input, no state for an iteration, or no objects for each
+// slot.
 struct nothing {};
 
 // From which items a stage makes a result: from the current item; from all held items, with the current one
 // if `stage_kind::has_item` returns true; or unknown.
 enum class result_origin : std::uint8_t { its_item, all_held, unknown };
 
-// Properties of a stage kind that choose the worker's code at compile time.
+// Properties of a stage kind (the class of a stage in a run) that choose the worker's code at compile time.
 struct stage_traits {
     // True: a call of `work` is a task if `stage_kind::has_work` returned true. Hooks run around the task.
     // Statistics record its time, unless `stage_kind::counts_as_task` then returns false. False: no call is a
@@ -102,16 +102,17 @@ struct stage_traits {
     bool makes_results_later = false;
     // The item outlives the task: the stage puts the item itself, or needs the item after a failure.
     bool forwards_item = false;
-    // `work` is also called when a take ended without an item: the input has ended, the timer of held items
-    // has expired, or the kind has skipped the take.
+    // `work` is also called when a take ended without an item: the input has ended, items were held as long
+    // as they may be, or the kind took nothing, as it makes the item itself.
     bool works_without_item = false;
-    // Several input items are the parts of one: `work` is called once for all. See
-    // `stage_kind::completes_item`.
+    // The stage joins several input items, the parts of a batch, to one: `work` is called once for all parts,
+    // when `stage_kind::completes_item` returns true.
     bool gathers_parts = false;
     // An item's number is the number of tasks before its task. False: the number is its position in the
     // input.
     bool numbers_results = false;
-    // See `result_origin`. If it is `all_held`, the kind declares the functions `has_item` and `holds_items`.
+    // From which items a result is made. If from `all_held`, the kind declares the functions `has_item` (the
+    // result has the current item) and `holds_items` (for a later result).
     result_origin origin = result_origin::its_item;
 };
 
@@ -128,15 +129,15 @@ enum class task_end : std::uint8_t {
 enum class worker_step : std::uint8_t {
     take,
     end,
-    skip,          // the item has no result: puts null, so that results of later items can enter the queue
-    admission,     // until the run lets the slot begin
+    skip,          // puts null for an item without result: so the queue no longer waits for that result
+    admission,     // until the run lets the slot go on: it may be paused, or later stages come first
     byte_budget,   // until the queues of the run hold fewer bytes
     turn,          // until the turn of the item has come
     work,          // for the awaitable that `work` has returned
     time_limit,    // until the timer of the task is cancelled
     fetch_result,  // for the next result of an asynchronous generator
     service,       // until the concurrency of the stage includes this slot again
-    hold_timer     // until the timer of held items is cancelled
+    hold_timer     // until the timer that limits how long items are held is cancelled
 };
 
 // The place of an item in the order of the input, in a run without epochs: only its number.
@@ -157,8 +158,8 @@ class item_tracer {
 
     bool is_on() const noexcept { return me_.trail != nullptr; }
 
-    // The work on the `number`-th item of a queue begins. Returns true if the item is followed. `item`,
-    // `epoch`: the number of the item at this stage, and its epoch.
+    // Begins a visit if the item is followed, and then returns true. Called before the work on the
+    // `number`-th item of a queue. `item`, `epoch`: the item's number at this stage, and its epoch.
     template <class Queue>
     WEIR_NOINLINE bool begin(Queue& from, std::uint64_t number, std::uint64_t item,
                              std::uint64_t epoch) noexcept {
@@ -170,14 +171,14 @@ class item_tracer {
         if (origin_ == result_origin::its_item) me_.follow(me_.trail->current());
         return true;
     }
-    // The work begins on an item that the stage makes without input. Returns true if the item is followed.
-    // `nth`: the number of items that the stage has made earlier.
+    // Likewise, before the work on an item that the stage makes without input. May choose the item to be
+    // followed. `nth`: the number of items that the stage has made earlier.
     bool begin_new(std::uint64_t nth, std::uint64_t item, std::uint64_t epoch) noexcept;
-    // The work begins without a followed item: on a mark, on an item that the function of a `traverse` has
-    // added, on the parts that a `split` joins, or on no item.
+    // Ends the visit before, if any. Called before work without a followed item: on a mark, on an item that
+    // the function of a `traverse` has added, on the parts that a `split` joins, or on no item.
     void begin_none() noexcept { stop_following(); }
 
-    // The stage takes an item, and holds it for a result made of several items: the visit takes no time.
+    // Records a visit that takes no time, of an item that the stage holds for a result of several items.
     template <class Queue>
     WEIR_NOINLINE void hold(Queue& from, std::uint64_t number, std::uint64_t epoch) noexcept {
         if (!take_tag(from, number)) return;
@@ -188,7 +189,8 @@ class item_tracer {
         me_.trail->end();
     }
 
-    // The work is done. `was_none`: a stage without input has made a mark or nothing; the visit is dropped.
+    // Records the end of the work, or its failure. `was_none`: a stage without input has made a mark or
+    // nothing; the visit is dropped.
     void worked(bool has_failed, bool was_none) noexcept;
 
     // Called before each put: decides whether a trace follows the result. `mark`: the result is an
@@ -225,7 +227,8 @@ class item_tracer {
     std::uint64_t num_given_ = 0;  // the number of results of unknown origin
 };
 
-// The context of a worker, the coroutine of a slot: see stage_task.hpp.
+// What a worker (the coroutine of a slot) keeps from one item to the next, such as its `item_tracer` and its
+// `Resources`, the objects that each slot has for itself. Defined in stage_task.hpp.
 template <class Policy, class Resources>
 struct worker_context;
 

@@ -1,4 +1,4 @@
-// weir stages, internal: deques of items that the function of a traversal has added, and their counts
+// weir stages, internal: deques of items that the function of a `traverse` has added, and their counts
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_STAGES_PENDING_ITEMS_HPP
 #define WEIR_STAGES_PENDING_ITEMS_HPP
@@ -14,10 +14,11 @@
 
 namespace weir::detail {
 
-// Counts of the items of a traversal, in the deques of all slots. Both counts change under the lock of a
-// deque. So a slot that reads a `pending` above 0 finds an item if it takes the locks of all deques, unless
-// another slot has taken the item. The counts order no data, except `pending` together with the number of
-// idle slots: see `traversal::add`.
+// Counts of the items of a traversal, a stage whose function adds items to the stage. Added items are pending
+// in a deque until a slot takes them. `pending` changes under the lock of a deque. So a slot that reads a
+// `pending` above 0 finds an item if it takes the locks of all deques, unless another slot has taken the
+// item. The counts order no data, except `pending` together with the number of slots that have found no item:
+// see `push`.
 struct item_counts {
     explicit item_counts(std::size_t most_pending) noexcept : limit(most_pending) {}
 
@@ -48,7 +49,8 @@ class pending_items {
     std::size_t push(void* item, item_counts& all) {
         const std::lock_guard guard(lock_);
         if (size() == items_.places()) grow();
-        // seq_cst: see traversal::add()
+        // seq_cst; pairs with `traversal_rule::become_idle`, which counts the slot as idle, and then reads
+        // `pending`. So that slot sees this item, or `traversal::add` sees the idle slot, and wakes it.
         const std::size_t before = all.pending.fetch_add(1, std::memory_order_seq_cst);
         if (before >= all.limit) {
             all.pending.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in count_taken()

@@ -183,8 +183,8 @@ struct pipe_stage : stage_base {
     Function function;
 };
 
-// Returns the description of a pipe. `adapted`: the function of the pipe: the user's function, of type
-// `Function`, or a function that calls it. The class `Function` gives the default name of the stage.
+// Returns a `pipe_stage`, which describes a pipe. `adapted`: the function of the pipe: the user's function,
+// of type `Function`, or one that calls it. The class `Function` gives the default name of the stage.
 template <class Function, class Adapted>
 auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
     return pipe_stage<kept_t<Adapted>>(
@@ -206,8 +206,8 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 ///                  - `generator<U>`, `async_generator<U>`: each value is an item, put as it comes;
 ///                  - `task<U>`, or any awaitable: it is awaited, and its result handled as described above.
 ///                  Each run gets a copy of the function (start a pipeline as an rvalue to move it). All
-///                  slots (workers) of the stage share the function, except with `per_slot`: with a
-///                  concurrency over 1 several threads call the function at once.
+///                  slots (workers) of the stage share the function, unless `per_slot` makes one for each:
+///                  with a concurrency over 1 several threads call the function at once.
 /// \param options   see `stage_options`.
 /// Order:    with a concurrency of 1, items leave in the order in which they came; with more, as they are
 ///           done, or as `stage_options::output_order` says. No item overtakes the end of an epoch.

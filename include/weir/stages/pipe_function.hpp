@@ -76,8 +76,8 @@ concept needs_call =
     !callable<Function, Given, More&...> && callable<Function, Given, More&..., const invocation&>;
 
 // The traits of calling a `Function` with a `Given` and with references to `More`. `Given`: a reference, or
-// the type of an item that is moved in. Stage kinds assert their requirements in a template whose name is
-// part of the compiler's message, such as `the_function<Function>::is_given<T>`.
+// the type of an item that is moved in. Each stage asserts its requirements in a template whose name is part
+// of the compiler's message, such as `the_function<Function>::is_given<T>`.
 template <class Function, class Given, class... More>
 struct call_traits {
     static constexpr bool takes_item = callable<Function, Given, More&...>;
@@ -134,7 +134,7 @@ std::optional<transfer_stats> transfers_of(const Function& f) {
     }
 }
 
-// Called before a run without statistics: a function that measures something then measures nothing.
+// Tells a function that measures something to measure nothing. Called before a run without statistics.
 template <class Function>
 void measure_nothing(Function& f) {
     if constexpr (is_slot_factory<Function>) {
@@ -230,8 +230,8 @@ auto adapt(Function&& function) {
 
 }  // namespace detail
 
-/// Makes a function for each slot of a `pipe`, or of another stage that calls a function: for functions that
-/// slots can't share (a decoder, a connection).
+/// Makes a function for each slot (worker) of a `pipe`, or of another stage that calls a function: for
+/// functions that slots can't share (a decoder, a connection).
 ///
 ///     weir::pipe(weir::per_slot([] { return [d = decoder()](packet p) mutable { return d(p); }; }),
 ///                {.concurrency = 4})

@@ -94,7 +94,7 @@ class retrying {
                   "weir: the factor of a retry has to be 1 or more: 2 doubles the delay each time");
     }
 
-    // The item and the invocation outlive the task.
+    // The stage keeps `item` and `call`, to which the task refers, until the task has ended.
     template <class T>
     task<typename traits_of<T>::result> operator()(const T& item, const invocation& call) {
         std::optional<typename traits_of<T>::kept_result> result;

@@ -28,7 +28,7 @@
 
 namespace weir::detail {
 
-// The stage kind of `batch_slots`. `Types`: see `batch_slots_types`; `Given`: the function, or its factory.
+// The stage of a run for `batch_slots`. `Types`: `batch_slots_types`; `Given`: the function, or its factory.
 template <class Types, class Pool, class Given, class C, class Policy>
 class running_batch_slots : public function_stage<Given, typename Types::call, C, typename Types::D, Policy> {
     using base = function_stage<Given, typename Types::call, C, typename Types::D, Policy>;
@@ -77,8 +77,8 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         }
         return place_wait(*this, it, me);
     }
-    // A slot (worker) whose item ends the stage continues to the end of the input, unless the slot was the
-    // giver (put batches). The last slot at the end of the input puts all batches that are left.
+    // Refuses items that have to leave behind this one. The slot (worker) continues to the end of the input,
+    // unless it was the giver (put batches): the last slot at the end puts all batches that are left.
     void block_turns(iteration& it) noexcept {
         if (it.asked.cause == place_request::event::item && it.task >= task_end::last && !it.asked.gives) {
             this->in_->cancel();
@@ -104,7 +104,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     void end_task(iteration& it) noexcept {
         if (it.error && it.asked.cause == place_request::event::item) leave_out(it);
     }
-    // False (the stage fails): the slot has no item, puts batches, or lacked memory for `find_place`.
+    // False: the stage fails, as the slot has no item, puts batches, or lacked memory for `find_place`.
     bool tolerates_failure(const iteration& it) const noexcept {
         return it.has_work && !it.asked.gives && !it.lacks_memory_to_wait;
     }

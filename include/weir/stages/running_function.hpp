@@ -122,15 +122,15 @@ struct call_signature {
     }
 };
 
-// In place of the turns of a stage whose slots never wait for one.
+// Replaces the `output_sequencer` (in which slots wait for their turns) in a stage whose slots never wait.
 struct no_turns {
     no_turns(const turn_rule&, const char*) noexcept {}
 };
 
 // The base of both kinds of pipe, `running_pipe` and `running_expansion`. Keeps the order of the results if
-// the options demand it, or if a profile runs a stage of one slot (worker) with several slots. If the items
-// have epochs (passes over the data), keeps at least the order of epochs. `Given`: the function; `Kept`: a
-// `call_signature`.
+// the options demand it. Also if `weir::profile`, which tries several concurrencies, runs a stage of one slot
+// (worker) with several slots. If the items have epochs (passes over the data), keeps at least the order of
+// epochs. `Given`: the function; `Kept`: a `call_signature`.
 // - Order of items, at most one result per item: the queue behind the stage keeps the order. A slot that is
 //   done early puts the result into the result's place in that queue, and takes the next item.
 // - Order of items, several results per item: a slot waits until all earlier items have left the stage.
@@ -198,7 +198,7 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
 
   private:
     // Whether the results leave in the order of their items: if the options say so; or if the stage has one
-    // slot by its options, while a profile runs the stage with several slots.
+    // slot by its options, and `weir::profile` may run the stage with several slots.
     const bool keeps_order_;
     std::conditional_t<has_turns, output_sequencer, no_turns> turns_;
 };

@@ -103,8 +103,8 @@ struct for_each_state : More {
     [[no_unique_address]] typename epoch_item_traits<C>::provenance item_provenance;
 };
 
-// The stage kind of `for_each`. `Given`: the function, or a factory of functions; `Call`: how the function is
-// called.
+// The stage of a run that `for_each` makes. `Given`: the function, or a factory of functions; `Call`: how the
+// function is called.
 template <class Given, class C, class Policy, class Call = function_call<Given, C>>
 class running_for_each
     : public function_stage<Given, for_each_types<typename Call::traits>, C, no_item, Policy> {
@@ -169,7 +169,7 @@ struct for_each_stage : stage_base {
 
 /// The end of a pipeline. The consumer takes from the queue behind the sink. This queue and the queue before
 /// the sink are one queue. It has the capacity of both, and room for one item that counts as held by the
-/// sink. The sink uses no thread and no time: in statistics it is a stage whose slot always waits.
+/// sink. The sink uses no thread and no time: in statistics it is a stage whose slot (worker) always waits.
 ///
 /// \param capacity  of the queue behind the sink, in items: how far the pipeline may get ahead of a consumer.
 ///                  By default 32 for small values (trivially copyable, not a pointer, at most 64 bytes) in a

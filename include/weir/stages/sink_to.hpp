@@ -27,7 +27,7 @@ namespace weir {
 
 /// The options of `sink_to`.
 struct sink_to_options {
-    std::string name = "sink_to";  ///< see `stage_options::name`
+    std::string name = "sink_to";  ///< the name in statistics and reports: see `stage_options::name`
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// Whether the stage closes the channel at the stage's end, so that consumers of the channel see the end.
@@ -45,7 +45,7 @@ struct sink_to_state {
     bool was_put = true;
 };
 
-// The stage kind of a `sink_to`. `To`: the channel.
+// The stage of a run that `sink_to` makes. `To`: the channel.
 template <class To, class C, class Policy>
 class running_sink_to : public stage_kind<C, no_item, Policy> {
     using base = stage_kind<C, no_item, Policy>;

@@ -168,7 +168,7 @@ class erased_call final : public any_awaiter {
 class slot_machine {
   public:
     virtual ~slot_machine() = default;
-    // Called once, before all else, on the stage's executor.
+    // Prepares the worker. Called once, before all else, on the stage's executor.
     virtual void begin(coroutine_env& env) noexcept = 0;
     // Runs the worker until it has to wait. `worker`: the coroutine, which is suspended during the call.
     // Returns the coroutine to resume next (if there is none, a no-op coroutine), or null if the worker has

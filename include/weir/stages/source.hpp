@@ -28,12 +28,13 @@ namespace weir {
 
 /// The options of a source.
 struct source_options {
-    std::string name = "src";  ///< see `stage_options::name`
+    std::string name = "src";  ///< the name in statistics and reports: see `stage_options::name`
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// The capacity of the queue behind the stage, in items; at least 1.
     std::size_t capacity = 2;
-    /// The limit of that queue in bytes, in addition to `capacity`; 0: no limit. See `item_size`.
+    /// The limit of that queue in bytes, in addition to `capacity`; 0: no limit. `item_size` gives the bytes
+    /// that an item counts.
     std::size_t max_bytes = 0;
     /// The source location that reports show for the stage: see `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -46,7 +47,7 @@ struct source_state {
     std::optional<T> value;
 };
 
-// The stage kind of a source. `Items`: `items_of` or `any_items`, from which the source takes its items.
+// The stage of a run that `source` makes. `Items`: `items_of` or `any_items`, from which it takes its items.
 template <class Items, class Policy>
 class running_source : public stage_kind<nothing, typename Items::item, Policy> {
     using Out = typename Items::item;
@@ -60,7 +61,7 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
     running_source(run_context& run, const stage_options& options, From&& from, channel<Out, Policy>& out)
         : base(run, "source", options, nullptr, &out), items_(std::forward<From>(from)) {
         // A source of draws (samples that a sampler has chosen) sets the first epoch of the run. With any
-        // other kind of source, the run has no checkpoint.
+        // other kind of source, the run has no checkpoint, from which a later run could go on.
         if constexpr (requires { items_.add_progress(run); }) {
             items_.add_progress(run);
         } else {
@@ -103,7 +104,8 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
     }
 
   private:
-    // See `stage_stats::awaits_others`.
+    // For `stage_stats::awaits_others`: whether the source reads a channel, for whose items it waits. None: a
+    // source that does not wait.
     std::optional<bool> awaits_others() const override {
         if constexpr (!Items::waits) return std::nullopt;
         return requires { Items::is_shared; };

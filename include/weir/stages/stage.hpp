@@ -80,9 +80,9 @@ struct stage_base {
     }
 };
 
-// The options of stage kinds with one slot and without other options.
+// The options of stages that have one slot and no other options.
 struct queue_options {
-    std::string name = {};     // see stage_options
+    std::string name = {};     // the name in reports; empty: a default, see `kept_options`
     std::size_t capacity = 2;  // the capacity of the queue behind the stage, in items; at least 1
     std::source_location where = detail::call_place::current();
 };

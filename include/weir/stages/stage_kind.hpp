@@ -30,9 +30,9 @@ namespace weir::detail {
 // which has the others.
 struct kind_defaults {
     // ---- the beginning of a worker. The numbers below are the steps in stage_worker.hpp.
-    // Makes the objects that each slot has for itself. Called when the worker begins, and when its slot is
-    // used again after a change of the concurrency. Returns false after a reported failure, or if the run is
-    // stopped: the worker ends.
+    // Makes the objects that each slot (worker) has for itself. Called when the worker begins, and
+    // when its slot is used again after a change of the concurrency. Returns false after a reported failure,
+    // or if the run is stopped: the worker ends.
     bool acquire_resources(auto& /*context*/) noexcept { return true; }
     void release_resources(auto& /*context*/) noexcept {}
     // Whether the function of the stage takes the `invocation`, which describes the call.
@@ -40,7 +40,8 @@ struct kind_defaults {
     duration time_limit() const noexcept { return duration(0); }
 
     // ---- 1 and 2: take an item, and wait until the run admits the slot
-    // Called when an item, or a mark (the end of an epoch, a pass over the data), was taken.
+    // Stores what the kind needs of the item. Called when an item, or a mark (the end of an epoch, a pass
+    // over the data), was taken.
     void on_item(iteration_state& /*it*/) noexcept {}
     // For a stage that makes items, such as a source: the bit mask of the sources of these items, for the
     // run's `byte_budget`, which limits the bytes in the queues. Otherwise 0.
@@ -55,7 +56,8 @@ struct kind_defaults {
     static decltype(auto) make_awaitable(auto& awaitable, coroutine_env& env) {
         return detail::await_measured(awaitable, env);
     }
-    // Called instead of `work` if the iteration already has an error, for example because a hook threw.
+    // Called instead of `work` if the iteration already has an error, for example because a hook threw: may
+    // tell the function that the item is left out.
     void on_skipped(iteration_state& /*it*/) noexcept {}
     // Called if the task took longer than its time limit: destroys the result.
     void discard_result(iteration_state& /*it*/) noexcept {}
@@ -64,7 +66,7 @@ struct kind_defaults {
     void fetch_result(iteration_state& /*it*/) noexcept {}
     // Whether the result that `next_result` has returned is the last one.
     bool is_last_result(const iteration_state& /*it*/) const noexcept { return true; }
-    // The result that the hooks see.
+    // The result that hooks (functions of the user, called around each task) see.
     any_item result_for_hooks(iteration_state& /*it*/) const noexcept { return any_item(); }
     // Called when the task has ended, before the item is destroyed: destroys the state of the task.
     // `end_task` and `commit` are also called in an iteration without work, as for a mark.
@@ -76,7 +78,8 @@ struct kind_defaults {
     // Whether the work counts as a task. Called after the work, if `has_work` returned true.
     bool counts_as_task(const iteration_state& /*it*/) const noexcept { return true; }
     // Called if the failure of an item is tolerated; with `makes_results_later`, also if its task succeeded.
-    // From then on, a checkpoint waits only for the results of the item: see `acknowledge_drop`.
+    // From then on, only the results of the item, if any, have to be consumed for a checkpoint (the record of
+    // consumed items) to count the item: see `acknowledge_drop`.
     void acknowledge(iteration_state& /*it*/) noexcept {}
 
     // ---- 5 and 6: the turn of the item, and the put of each result
@@ -117,8 +120,9 @@ struct kind_defaults {
 
     // ---- the end of a worker: see stage_kind
     no_wait wait_before_end(auto& /*slot*/) noexcept { return {}; }
-    // Called when any slot goes out of service. If slots of the kind may wait for something other than an
-    // item of the queue before the stage, ends such waits of slots whose flag `slot::recalled` is set.
+    // Called when any slot goes out of service, as the concurrency was reduced: the flag `slot::recalled` of
+    // that slot is set. If slots of the kind may wait for something other than an item of the queue before
+    // the stage, ends such waits of slots with this flag, so that they see the flag.
     void recall_idle() noexcept {}
 };
 
@@ -163,7 +167,7 @@ class stage_kind : public running_stage<Policy>, public kind_defaults {
     void take(input& from, slot& /*me*/, iteration_state& /*it*/) noexcept {
         if constexpr (has_input) from.prepare(*in_);
     }
-    // For a kind that gathers parts: whether all parts of the item have come.
+    // For a kind that joins several input items, the parts, to one item: whether all parts have come.
     bool completes_item(iteration_state& /*it*/, input& /*from*/) noexcept { return true; }
     // Whether there is an item to work on. Default: an item was taken that is no mark, or the kind has no
     // input, such as a source.
@@ -190,8 +194,9 @@ class stage_kind : public running_stage<Policy>, public kind_defaults {
     }
 
   protected:
-    // Called for an item that has no result, or no further one: a checkpoint no longer waits for the item.
-    // Does nothing after a stop request, because the function may have given up for this reason.
+    // Called for an item that has no result, or no further one: a checkpoint counts the item as consumed when
+    // its results, if any, are. Does nothing after a stop request, because the function may have given up for
+    // this reason.
     void acknowledge_drop(provenance given) const noexcept {
         if (!this->run_.may_give_up()) given.acknowledge();
     }
@@ -213,7 +218,7 @@ struct function_call {
 
 // The base of the stage kinds that call a function with each item. `Given`: the function, or a factory that
 // makes one for each slot; `Types`: the `call_traits` of the function. The state that a derived kind gives to
-// `iteration_with` has a member `item_provenance`.
+// `iteration_with` has a member `item_provenance`: the epoch of the item, and its origin for checkpoints.
 template <class Given, class Types, class C, class D, class Policy>
 class function_stage : public stage_kind<C, D, Policy> {
     using base = stage_kind<C, D, Policy>;

@@ -42,9 +42,9 @@ struct the_list_of {
 ///     auto p = weir::source(images) | filters | weir::sink();
 ///
 /// A pipeline that is known at compile time needs no list. Cost: none for items; each stage is compiled for
-/// each policy that a run may have, with and without epochs (passes over the data).
+/// each policy (what a run measures), with and without epochs (passes over the data).
 ///
-/// \tparam Policies  the policies: `stage_list<image, weir::policies<weir::unmeasured>>`.
+/// \tparam Policies  the policies of its runs: `stage_list<image, weir::policies<weir::unmeasured>>`.
 template <class T, class Policies = policies<measured, summed, unmeasured>>
 class stage_list {
     static_assert(std::is_object_v<T> && !std::is_const_v<T>,

@@ -26,11 +26,11 @@
 
 namespace weir::detail {
 
-// The item on which a task begins, for hooks and traces. `from`: the queue of the item; null: an item of no
-// queue, or none. `is_made`: the stage makes the item without input.
+// The item on which a task begins, for hooks and traces. `from`: the queue of the item; null: the item comes
+// from no queue, or there is no item. `is_made`: the stage makes the item without input.
 template <class Policy>
 struct task_item {
-    std::uint64_t number;  // at the stage
+    std::uint64_t number;  // of the item at the stage
     std::uint64_t epoch;
     any_item input;
     any_channel<Policy>* from = nullptr;
@@ -51,15 +51,17 @@ class task_context {
     task_context(running_stage<Policy>& stage, slot_type& me, coroutine_env& e, const stage_traits& traits,
                  bool needs_call, duration time_limit) noexcept;
 
+    // Begins the task, if there is work: for the hooks and the time limit, the trace, and the sample.
     void begin_watched(const task_item<Policy>& of, iteration_state& it) noexcept;
-    // `gave_none`: the stage has made a mark or nothing, without input.
+    // Ends the task for the hooks and the trace. `gave_none`: a stage without input made a mark or nothing.
     void end_guard(bool gave_none, const any_item& output, std::exception_ptr& error) noexcept;
-    // The next result is to be put. `has_item`: whether the result contains the current item; `lacks_item`:
-    // there is one, and the result does not contain it.
+    // Records a result, before its put, in the sample and the trace. `has_item`: the result contains the
+    // current item; `lacks_item`: there is a current item, and the result does not contain it.
     void watch_result(std::uint64_t item, std::uint64_t epoch, bool is_mark, bool has_item,
                       bool lacks_item) noexcept;
+    // Ends the iteration for the sample and the trace. `holds_items`: the stage still holds items.
     void end_watched(bool holds_items) noexcept;
-    // Records a failed task. Returns whether the stage goes on. `is_timed`: after `spent` ns.
+    // Records a failed task. Returns whether the stage goes on. `is_timed`: `it.spent` is the task's time.
     bool fail(std::uint64_t item, iteration_state& it, bool is_timed, bool is_tolerated) noexcept;
     // A task has ended, and the clock was read. Records the task if it is part of the sample, or watches the
     // worker from now on if the next task is.
@@ -72,9 +74,11 @@ class task_context {
     slot_type& slot;
     coroutine_env& env;  // the environment of the worker's coroutine
     item_tracer tracer;
-    bool is_watched;           // hooks, traces or a time limit; or the next task is part of a sample
-    std::uint64_t number = 0;  // the number of the current or last item, without marks; see `numbers_results`
-    std::optional<invocation_guard> guard;  // calls the hooks of the current task
+    bool is_watched;  // `needs_guard_`, or the run traces items, or the next task is part of a sample
+    // With `numbers_results`, the number of tasks that have ended; else, with `works_without_item`, the number
+    // of items that have come. Marks are not counted. Otherwise 0, and not used.
+    std::uint64_t number = 0;
+    std::optional<invocation_guard> guard;  // calls the hooks of the current task, and has its time limit
 
   private:
     bool begin_trace(const task_item<Policy>& of, bool has_work) noexcept;
@@ -117,7 +121,8 @@ class stage_task : public slot_machine {
     stage_task(Kind& stage, slot& me) noexcept : stage_(stage), me_(me), input_(me) {}
     ~stage_task() override = default;
 
-    // Called when the worker begins. Returns false if the slot gets no resources: the stage has failed.
+    // Makes the context and the resources of the slot, when the worker begins. Returns false if the slot gets
+    // no resources: the stage has failed, or the run is stopped.
     bool begin_work(coroutine_env& env) noexcept {
         running_stage<policy>& stage = stage_;
         const bool needs_call = stage_.needs_invocation();
@@ -152,8 +157,8 @@ class stage_task : public slot_machine {
         stage_.end_task(it);
         // The destructor of the item is part of the task.
         if constexpr (Kind::has_input && !traits.forwards_item) input_.drop();
-        // The stopwatch times several tasks together if they cannot wait and have one result each. Tasks
-        // between hooks are timed one by one.
+        // The slot's stopwatch times several tasks together if they cannot wait and have one result each.
+        // Tasks between hooks are timed one by one.
         const bool is_guarded = traits.counts_tasks && context_.value.guard;
         const bool is_timed = awaits_work<Kind> || traits.makes_results_later || is_guarded;
         if (traits.counts_tasks && is_timed) it.spent += stage_.end_work(me_, it.began);

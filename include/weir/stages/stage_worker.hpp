@@ -100,8 +100,8 @@ class stage_worker final : public stage_task<Kind> {
     }
 
   private:
-    // The take has ended. `came`: with an item; false: the take failed, the input ended, or the slot was
-    // recalled.
+    // Continues after a take. `came`: the take has got an item; false: the take failed, the input ended, or
+    // the slot was recalled (has to leave service, or may hold its items no longer).
     WEIR_ALWAYS_INLINE D* taken(iteration& it, bool came) noexcept {
         it.task = task_end::succeeded;
         it.input_ended = false;
@@ -219,7 +219,7 @@ class stage_worker final : public stage_task<Kind> {
         return finish(it);
     }
 
-    // Called when the wait of the step `it.next` has ended.
+    // Continues the iteration when the wait of the step `it.next` has ended.
     WEIR_NOINLINE D* resume_after_wait(iteration& it) noexcept {
         const bool goes_on = waits_.end(it, context_.value);
         if (it.next == worker_step::service)

@@ -32,7 +32,6 @@ namespace weir::detail {
 //     bool holds() const                      items are held for a later result
 //     duration max_delay() const              how long items may be held; 0: no limit. Needs `holds` and:
 //     void expire()                           the time is over: the next `pop` stores the held items
-//
 // An exception stops the run. A task is a `push` and its `pop`s; its time does not include waits for room.
 //
 // For traces and checkpoints, an operation declares from which items it makes a result:
@@ -256,12 +255,13 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     }
 
     Op op_;
-    const bool ends_part_;  // in a branch of a `split`: the last item ends the part of its batch with a mark
-    typename item_traits::provenance provenance_;  // the provenance of the next result
+    // In a branch of a `split`, an epoch is a part of a batch: there, a mark follows the last item.
+    const bool ends_part_;
+    typename item_traits::provenance provenance_;  // of the next result: its epoch and origin
     std::size_t place_ = 0;                        // index in the item of the element that leaves next
 };
 
-// Base of the description of a transform. `Own` declares:
+// Base of the classes that describe a transform, such as `shuffle_stage`. `Own` declares:
 //     static constexpr const char* kind;           its name in statistics
 //     static constexpr const char* one_slot;       end of the sentence that says why the stage has one slot
 //     static constexpr const char* no_checkpoint;  likewise: why the run has no checkpoint; default: null

@@ -69,12 +69,13 @@ class traversal {
         return false;
     }
 
-    // Changes the rule under its lock, and wakes the slots that the changed rule admits or refuses.
+    // Changes the `traversal_rule`, by which idle slots wait, under the lock of its wait queue. Wakes the
+    // slots that the changed rule admits or refuses.
     template <class Change>
     void update(Change change) noexcept {
         slots_.update(change);
     }
-    // Wakes the waiting slots that are `recalled`.
+    // Wakes the waiting slots that have to go out of service: those whose flag `slot::recalled` is set.
     void recall_idle() noexcept { slots_.ask_all(); }
     idle_step become_idle(traversal_slot& me) noexcept {
         idle_step next = idle_step::end;

@@ -47,8 +47,9 @@ enum class idle_step : std::uint8_t { search, lead, wait, end };
 
 // A slot that finds no pending item is idle. One idle slot at a time, the leader, takes from the queue before
 // the stage; the others wait until an item is added or the leader has got an item. A leader that takes an
-// end-of-epoch mark takes nothing more until the mark has left the stage. The stage ends when the queue has
-// ended, all slots are idle and no item is pending: only a slot that is not idle adds items.
+// end-of-epoch mark (the message at the end of a pass over the data) takes nothing more until the mark has
+// left the stage. The stage ends when the queue has ended, all slots are idle and no item is pending: only a
+// slot that is not idle adds items.
 class traversal_rule {
   public:
     using ticket = traversal_slot*;
@@ -59,9 +60,10 @@ class traversal_rule {
     traversal_rule(count& idle, const item_counts& items) noexcept : idle_(&idle), items_(&items) {}
 
     // Whether a waiting slot may go on. A slot with a mark goes on when all slots are idle and no item is
-    // pending. Another slot goes on if the slot is `recalled`, if a wake-up is left, or if the slot can
-    // become the leader. `refused`: the stage has ended. `judge` changes nothing; `ask` also records that the
-    // slot goes on. relaxed: `recalled` is set before `recall_idle` takes the lock.
+    // pending. Another slot goes on if the slot is `recalled` (has to go out of service), if a wake-up is
+    // left, or if the slot can become the leader. `refused`: the stage has ended. `judge` changes nothing;
+    // `ask` also records that the slot goes on. relaxed: `recalled` is set before `recall_idle` takes the
+    // lock.
     admission judge(ticket t) const noexcept {
         if (has_ended_) return admission::refused;
         if (t->has_mark) return all_idle() && nothing_pending() ? admission::go : admission::wait;
@@ -90,7 +92,7 @@ class traversal_rule {
         return leader_ != nullptr && leader_->has_mark && all_idle() && nothing_pending();
     }
 
-    // The slot begins, or comes back into service.
+    // Counts the slot as present, and lists it. Called when the slot begins, or comes back into service.
     void enter(traversal_slot& s) noexcept {
         if (s.is_present) return;
         s.is_present = true;
@@ -118,7 +120,7 @@ class traversal_rule {
         if (any_ == s) any_ = s->next != s ? s->next : nullptr;
     }
 
-    // The slot has found no pending item.
+    // Makes a slot idle that has found no pending item, and returns its next step.
     idle_step become_idle(traversal_slot& s) noexcept {
         if (has_ended_) return idle_step::end;
         // seq_cst, here and in nothing_pending(); pairs with traversal::add(): this slot sees the pending
@@ -140,8 +142,9 @@ class traversal_rule {
         ++num_waiting_;
         return idle_step::wait;
     }
-    // The leader no longer waits for the queue before the stage. `came`: the leader has taken an item or a
-    // mark. `mark`: an end-of-epoch mark. `ended`: the queue is closed and empty.
+    // Called when the leader no longer waits for the queue before the stage: ends its lead, unless it has a
+    // mark. `came`: the leader has taken an item or a mark. `mark`: it is an end-of-epoch mark. `ended`: the
+    // queue is closed and empty.
     void leader_resumed(traversal_slot& s, bool came, bool mark, bool ended) noexcept {
         is_taking_ = false;
         if (came && mark) {
@@ -152,7 +155,7 @@ class traversal_rule {
         leader_ = nullptr;
         queue_has_ended_ = queue_has_ended_ || ended;
     }
-    // The end-of-epoch mark of this slot has left the stage.
+    // Called when the slot's end-of-epoch mark has left the stage: another slot may become the leader.
     void mark_has_left(traversal_slot& s) noexcept {
         s.has_mark = false;
         leader_ = nullptr;

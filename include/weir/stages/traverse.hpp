@@ -30,7 +30,8 @@
 
 namespace weir {
 
-/// Which pending item a slot (worker) of a `traverse` takes next, and in which order results leave.
+/// Which pending item (added, but not yet taken) a slot (worker) of a `traverse` takes next, and in which
+/// order results leave.
 enum class traverse_order {
     /// The item that the slot itself has added last; without such an item, the oldest item of another slot.
     /// Results leave as they are done.
@@ -40,7 +41,7 @@ enum class traverse_order {
 
 /// The options of `traverse` and `traverse_each`.
 struct traverse_options {
-    std::string name = {};  ///< see `stage_options::name`
+    std::string name = {};  ///< the name in reports; empty: a default, see `stage_options::name`
     /// How many items the stage works on at the same time: see `stage_options::concurrency`.
     std::size_t concurrency = 1;
     /// The executor of the stage; null: the run's executor. Outlives the run.
@@ -55,13 +56,14 @@ struct traverse_options {
     std::size_t max_waiting = 1'000'000;
     /// The capacity of the queue behind the stage, in items; at least 1. `traverse_each` has no such queue.
     std::size_t capacity = 2;
-    /// The limit of that queue in bytes, in addition to `capacity`; 0: no limit. See `item_size`.
+    /// The limit of that queue in bytes, in addition to `capacity`; 0: no limit. `item_size` gives the bytes
+    /// that an item counts.
     std::size_t max_bytes = 0;
-    /// See `stage_options::max_failures`.
+    /// How many items may fail: see `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
     /// How long one call of the function may take: see `stage_options::time_limit`.
     duration time_limit = duration(0);
-    /// See `stage_options::hooks`.
+    /// Called around the stage and around each call of its function: see `stage_options::hooks`.
     std::vector<shared_hook> hooks = {};
     /// The source location that reports show for the stage: see `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -93,7 +95,7 @@ struct traversal_call {
     using argument_state = with_feeder<carried_value_t<C>>;
 };
 
-// The base of the descriptions of `traverse` and `traverse_each`.
+// The base of the results of `traverse` and `traverse_each`, which describe the stage.
 template <class Function>
 struct traversal_stage : stage_base {
     template <class G>
@@ -182,7 +184,8 @@ auto traversal_of(Function&& function, const traverse_options& o) {
 ///
 /// \param function  called with an item (moved in), with a `feeder`, and, if it requires a third argument,
 ///                  with the `invocation`. The result of the function leaves the stage, as for a `pipe`.
-///                  `per_slot` works as for a `pipe`. For a function without results: `traverse_each`.
+///                  `per_slot`, which makes a function for each slot, works as for a `pipe`. For a function
+///                  without results: `traverse_each`.
 /// \param options   see `traverse_options`.
 /// Order:  see `traverse_order`. Pending items are taken before the next item of the queue before the stage.
 ///         An added item belongs to the epoch (pass over the data) of the item whose call added it, and

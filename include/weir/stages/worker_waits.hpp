@@ -75,7 +75,7 @@ class intake : public get_operation<Queue> {
     bool ends_slices_ = true;  // a take may end a slice
 };
 
-// The intake of a stage kind without input.
+// Replaces the `intake` in a stage without input.
 class no_intake : public std::suspend_never {
   public:
     template <class Slot>
@@ -135,7 +135,7 @@ class task_intake {
 template <class Queue, class Slot>
 class hold_timer {
   public:
-    // Called when an item arrives. `start` counts the time from the last call of `item_came`.
+    // Records the time when an item arrived: `start` counts from the time of the last call.
     void item_came(const executor& ex) noexcept { came_ = ex.now(); }
     bool runs() const noexcept { return timer_.has_value(); }
     // Errors: `std::bad_alloc`.
@@ -281,7 +281,7 @@ class worker_waits : common_waits<typename Kind::policy_type> {
         return true;
     }
 
-    // Begin and end the wait for `wait_before_end` of the stage.
+    // Begin and end the worker's last wait, for `stage_kind::wait_before_end`: until nothing uses the stage.
     any_awaiter* begin_last_wait() noexcept {
         return this->begin_own([&] { return stage_.wait_before_end(me_); });
     }
