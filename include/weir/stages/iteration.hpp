@@ -130,7 +130,7 @@ enum class worker_step : std::uint8_t {
     take,
     end,
     skip,          // puts null for an item without result: so the queue no longer waits for that result
-    admission,     // until the run lets the slot go on: it may be paused, or later stages come first
+    admission,     // until the run lets the slot go on: for the end of a pause, or for later stages
     byte_budget,   // until the queues of the run hold fewer bytes
     turn,          // until the turn of the item has come
     work,          // for the awaitable that `work` has returned

@@ -74,9 +74,9 @@ class task_context {
     slot_type& slot;
     coroutine_env& env;  // the environment of the worker's coroutine
     item_tracer tracer;
-    bool is_watched;  // `needs_guard_`, or the run traces items, or the next task is part of a sample
-    // With `numbers_results`, the number of tasks that have ended; else, with `works_without_item`, the number
-    // of items that have come. Marks are not counted. Otherwise 0, and not used.
+    bool is_watched;  // `needs_guard_`, or the run traces items, or a sample needs the next task
+    // With `numbers_results`, the number of tasks that have ended. Else, with `works_without_item`, the
+    // number of items that have come, without marks. Otherwise 0, and not used.
     std::uint64_t number = 0;
     std::optional<invocation_guard> guard;  // calls the hooks of the current task, and has its time limit
 
