@@ -204,8 +204,9 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 ///          for empty `concurrencies`, for a concurrency of 0, and for a time limit of 0 or less. Exceptions
 ///          of `on_progress`.
 /// Threads: blocks until all is done; must not be called by a thread of `ex`. A stage that can have several
-///          slots is called by up to as many threads at once as the largest concurrency says. A `for_each` to
-///          which the pipeline gives one slot keeps one slot.
+///          slots is called by up to as many threads at once as the largest concurrency says. A last stage,
+///          such as a `for_each`, to which the pipeline gives one slot keeps one slot, as the order in which
+///          its function is called may matter.
 /// Lifetime: when `profile` returns, nothing uses `ex` any more.
 /// Cost:    the time of `items` items in each stage, one stage after the other; memory for the results of
 ///          two stages.

@@ -32,10 +32,11 @@ namespace weir {
 /// `json_text` and `html_text` take the statistics `s` as `run_record{.total = s.all, .ranks = s.ranks}`.
 struct rank_stats {
     /// All ranks together, with histograms of all invocations and waits. Counts, sizes, concurrency and times
-    /// of slots are sums over the ranks. `elapsed` is the longest of any rank, so that rates are those of the
-    /// job. `empty` is the average over the ranks that have the queue, and so is `readiness()` if the ranks'
-    /// times are equal. `idle` is the shortest of any rank; `first_item` begins with the first item that any
-    /// consumer got. `added_stats::most_waiting` and `process_stats::peak_resident` are sums of the ranks'
+    /// of slots (workers of a stage) are sums over the ranks. `elapsed` is the longest of any rank, so that
+    /// rates are those of the job. A queue's `empty` (its time without an item) is the average over the ranks
+    /// that have the queue, and so is its `readiness()` (the share of the other time) if the ranks' times are
+    /// equal. `idle` is the shortest of any rank; `first_item` begins with the first item that any consumer
+    /// got. `added_stats::most_waiting` and `process_stats::peak_resident` are sums of the ranks'
     /// maxima: upper bounds, as the ranks reach their maxima at different times. `process_stats::processors`
     /// has no value. The slots of a stage are summed in one element of `per_slot`.
     pipeline_stats all;

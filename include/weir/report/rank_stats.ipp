@@ -17,7 +17,8 @@
 
 namespace weir::detail {
 
-// Copies the name; of a stage also the kind, `awaits_others` and which queues it uses. Copies no figures.
+// Copies the name; of a stage also the kind, `awaits_others` (whether a source reads a channel) and which
+// queues it uses. Copies no figures.
 inline stage_stats outline_of(const stage_stats& s) {
     stage_stats outline;
     outline.name = s.name;
@@ -94,7 +95,7 @@ inline pipeline_stats pipeline_of(const pipeline_stats& outline, const rank_reco
 }
 
 // Sets the members of `sum` for which a sum over ranks means nothing: maxima, minima and averages. Maxima of
-// sizes remain sums: so `most_waiting` is never below the sum of `num_waiting`.
+// sizes remain sums: so `added_stats::most_waiting` is never below `num_waiting`, of which it is the maximum.
 inline void correct_sum(rank_record& sum, const std::vector<rank_record>& ranks) {
     sum.elapsed = duration(0);
     sum.idle = (duration::max)();

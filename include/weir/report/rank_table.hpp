@@ -34,12 +34,12 @@ struct straggler {
 ///          stage of each rank. A stage is compared over the ranks that have it, by the average time of an
 ///          invocation at work and awaiting. Neither the wait for an item nor the wait for room counts, so
 ///          ranks that wait for a slow rank are not named. For the same reason, only the time at work counts
-///          in a `sink_to`; and in a source that reads a channel, or for which `stage_stats::awaits_others`
-///          has no value. A rank is a straggler under three conditions. The time is at least 1.25 times the
-///          median (of two middle ranks, the faster one). `straggler::lost` is at least 1 %. The difference
-///          to the median is at least five standard errors plus the time of invocations that the ends of a
-///          lap cut. This needs enough invocations: with an exponential distribution, for a factor of 1.5,
-///          about 400 per rank.
+///          in a `sink_to`, which puts items into a channel; and in a source that reads a channel, or of
+///          which `stage_stats::awaits_others` doesn't tell whether it does. A rank is a straggler under
+///          three conditions. The time is at least 1.25 times the median (of two middle ranks, the faster
+///          one). `straggler::lost` is at least 1 %. The difference to the median is at least five standard
+///          errors plus the time of invocations that the ends of a lap cut. This needs enough invocations:
+///          with an exponential distribution, for a factor of 1.5, about 400 per rank.
 /// Cost: O(stages x (ranks x log ranks + buckets of a histogram)).
 [[nodiscard]] std::vector<straggler> stragglers(const rank_stats& stats);
 

@@ -43,7 +43,7 @@ inline double awaited_by(const rank_stats& stats, const stage_on_rank& s, std::s
 }
 
 // The work of an invocation on this rank, in nanoseconds: its time at work, plus awaited_by(). None if the
-// rank lacks the stage, or if no time has passed for the stage's slots.
+// rank lacks the stage, or if no time has passed for the stage's slots (workers).
 inline std::optional<double> work_of(const rank_stats& stats, const rank_record& rank, std::size_t place) {
     const stage_on_rank& s = rank.stages[place];
     if (!s.exists || s.times.total() <= duration(0)) return std::nullopt;

@@ -98,7 +98,7 @@ struct queue_on_rank {
     duration elapsed{};               ///< from its start to the snapshot
     std::uint64_t num_put = 0;        ///< puts completed
     std::uint64_t num_get = 0;        ///< gets completed
-    std::uint64_t num_discarded = 0;  ///< items destroyed in the queue
+    std::uint64_t num_discarded = 0;  ///< items destroyed in the queue, not taken
     duration put_wait{};              ///< time that puts waited, summed
     duration get_wait{};              ///< time that gets waited, summed
     duration put_blocked{};           ///< time in which at least one put waited
@@ -130,7 +130,8 @@ struct rank_record {
     [[nodiscard]] friend bool operator==(const rank_record&, const rank_record&) = default;
 };
 
-/// Everything known of a run: the input of `html_text` and `json_text`, and the output of `run_recorder`.
+/// Everything known of a run: the input of `html_text` and `json_text`, and the output of `run_recorder`, a
+/// report that records a run.
 struct run_record {
     std::string name;                        ///< given by the program
     std::string started;                     ///< UTC by the system's clock: `2026-11-25T02:54:16Z`

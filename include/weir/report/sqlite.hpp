@@ -258,8 +258,8 @@ class sqlite_report : public run_report {
 
 /// \param run  the number of the run in the table `runs`, from 1; 0: the newest run.
 /// \returns    the run with all laps that are in the file. If the run did not end, its total is their sum.
-/// Errors:     `std::runtime_error`, with the path, if the file is no such database or has no such run; the
-///             errors of `run_from_json`.
+/// Errors:     `std::runtime_error`: with the path, if the file is no such database or has no such run;
+///             without it, if a row of the run is not what `sqlite_report` wrote.
 [[nodiscard]] run_record read_sqlite(const std::string& path, std::int64_t run = 0);
 
 }  // namespace weir

@@ -17,7 +17,7 @@ namespace weir {
 
 /// One stage of a pipeline's description.
 struct described_stage {
-    std::string name;             ///< also in statistics and reports
+    std::string name;             ///< the stage's name in statistics and reports
     std::string kind;             ///< source, pipe, aggregate, disaggregate, sink, ...
     std::string remark;           ///< what the other members do not say, such as the size of a batch
     std::string takes;            ///< the type of its input items; empty for a source
@@ -26,7 +26,7 @@ struct described_stage {
     std::size_t capacity = 0;     ///< of its output queue, in items; 0: no output queue
     std::size_t max_bytes = 0;    ///< of its output queue, in bytes; 0: no limit
     std::string executor;         ///< the type of its executor; empty: the executor of the run
-    weir::output_order output_order = weir::output_order::completion;  ///< of its results
+    weir::output_order output_order = weir::output_order::completion;  ///< in which order its results leave
     duration time_limit{};                                             ///< of one invocation; 0: none
     bool epochs = false;    ///< its output tells the ends of epochs (passes over the data)
     std::size_t depth = 0;  ///< the number of branches around it

@@ -32,8 +32,8 @@ namespace weir {
 [[nodiscard]] std::string line_text(const stage_stats& s);
 
 /// \returns `load_queue: 2 of 8 in it, 200 taken, 33.3 /s, put wait 2.7 ms, get wait 0, readiness 98.2 %`.
-///          "put wait" is `channel_stats::ave_put_wait`, "get wait" is `channel_stats::ave_get_gap`. If
-///          items were discarded, the line says so: `3 discarded`.
+///          "put wait" is the average wait of a put. "get wait" is the time in which at least one get waited,
+///          divided by the number of gets. If items were discarded, the line says so: `3 discarded`.
 [[nodiscard]] std::string line_text(const channel_stats& c);
 
 /// \returns `1.8 of 2 processors busy, 0.1 in the system; 212 MB resident; 12.0 k context switches, 3.1 k of
@@ -177,8 +177,9 @@ void append_tables(std::string& text, const pipeline_stats& stats);
 ///          - tables of stages with failed tasks, of stages that add items to their own input, and of stages
 ///            that copy to a device;
 ///          - the meaning of the states, and a line about the process;
-///          - the verdict: what limits the rate, and which change helps most; left out if `brief_verdict`
-///            returns none. Names in the verdict are not cut: a very long name makes a longer line.
+///          - the verdict: what limits the rate, and which change helps most; left out if `brief_verdict`,
+///            which makes the verdict, returns none. Names in the verdict are not cut: a very long name makes
+///            a longer line.
 ///          Names in the tables have at most 20 characters; `~`: the name was cut. Figures are rounded; `-`:
 ///          unknown.
 /// Cost: that of `brief_verdict`, about 10 to 20 ms for five stages, and never longer than `stats.elapsed`;

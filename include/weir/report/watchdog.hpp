@@ -116,7 +116,7 @@ class known_waits {
     }
 
     // For the order of a report: waits with equal keys have the same distance from the cause. The key: the
-    // site (such as a channel), the stage, the kind of wait, and `wait_seen::in_function`.
+    // site (such as a channel), the stage, the kind of wait, and whether the stage's function waits.
     using line_key = std::tuple<const wait_site*, const std::string*, wait_kind, bool>;
 
     // \returns the waits of the group, those closest to the cause first.
@@ -205,12 +205,13 @@ struct watchdog_options {
 /// - the threads of an executor that it was not given, or that does not override `executor::inspect`;
 /// - a stage function that awaits something outside the library; the end of a pause; a time limit.
 ///
-/// The program has to make an `external_wait` in two cases. A coroutine outside of a run is going to be woken
-/// from outside of the library (by a driver, a socket). Or a thread that has not used the library yet is
-/// going to use a channel. Further limits: in a run without statistics (`unmeasured`) a slot whose function
-/// waits counts as able to continue. The watchdog ignores that the program could still stop the run.
-/// Waits for a `when_all` or a `task_group` are not seen; the waits of their parts are. Waits on virtual time
-/// (a simulated clock, with its own report) and in a `sync_wait` without an executor are not seen.
+/// The program has to make an `external_wait` object, which tells the watchdog of an event to come, in two
+/// cases. A coroutine outside of a run is going to be woken from outside of the library (by a driver, a
+/// socket). Or a thread that has not used the library yet is going to use a channel. Further limits: in a run
+/// without statistics (`unmeasured`) a slot whose function waits counts as able to continue. The watchdog
+/// ignores that the program could still stop the run. Waits for a `when_all` or a `task_group` are not seen;
+/// the waits of their parts are. Waits on virtual time (a simulated clock, with its own report) and in a
+/// `sync_wait` without an executor are not seen.
 ///
 /// Threads: a watchdog has a thread of its own, unless its period is 0. Any thread may call `inspect`. A
 ///          watchdog made in a forked process inspects what began in that process.
