@@ -173,8 +173,8 @@ namespace weir {
 /// the last lap that is kept.
 ///
 /// Errors:  if the database can't be written, the function set by `set_report_warning` is called, and the run
-///          goes on without this report. The same happens for a file of another program or schema, whose
-///          tables are left unchanged; and for a file that is still locked after `patience` at the end. The
+///          goes on without this report. The same happens for a file of another program or schema, which
+///          is left unchanged; and for a file that is still locked after `patience` at the end. The
 ///          message then says how many laps are missing.
 /// Threads: a report is of one run at a time.
 /// Cost:    about 30 us per row, on a thread of the run's executor.

@@ -131,8 +131,8 @@ inline void sqlite_report::enqueue(const pipeline_stats& one) {
 
 inline bool sqlite_report::write(duration wait) {
     file_->wait_at_most(wait / std::chrono::milliseconds(1));
-    if (written_.run == 0) static_cast<void>(file_->run_unless_busy("PRAGMA journal_mode = WAL"));
     if (!file_->run_unless_busy("BEGIN IMMEDIATE")) return false;
+    const bool is_first = written_.run == 0;
     try {
         const written all = insert_all();
         if (!file_->run_unless_busy("COMMIT")) {
@@ -146,6 +146,8 @@ inline bool sqlite_report::write(duration wait) {
     }
     pending_laps_.clear();
     pending_failures_.clear();
+    // Only now: insert_all() refuses the file of another program, which has to stay as it is.
+    if (is_first) static_cast<void>(file_->run_unless_busy("PRAGMA journal_mode = WAL"));
     return true;
 }
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -36,6 +37,11 @@ using weir::detail::sqlite_statement;
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string bytes_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
 
 struct database {
     std::string path = (fs::temp_directory_path() / "weir sqlite test.sqlite").string();
@@ -266,8 +272,10 @@ TEST_CASE("a file that is no database of runs is refused with a warning, and is 
         sqlite_file other(db.path, sqlite_file::use::write);
         other.run("CREATE TABLE mine(a)");
     }
+    const std::string before = bytes_of(db.path);
     goes_on(db.path);
     CHECK(warned.find("is a database of something else") != std::string::npos);
+    CHECK((bytes_of(db.path) == before));
     goes_on("/no/such/folder/a.sqlite");
     CHECK(warned.find("/no/such/folder/a.sqlite: unable to open database file: No such file") !=
           std::string::npos);
