@@ -348,7 +348,7 @@ TEST_CASE("the tables of balanced ranks name no straggler; those of different ra
     job[0].channels.pop_back();
     std::ostringstream out;
     out << weir::merged(job);
-    CHECK_THAT(out.str(), ContainsSubstring("\ndecode          2   10.0 ms"));
+    CHECK_THAT(out.str(), ContainsSubstring("\ndecode          2  10.0 ms"));
     CHECK_THAT(out.str(),
                ContainsSubstring("\nnot all ranks have the same stages: only ranks 1-2 have 'decode'.\n"
                                  "no rank is slower in a stage than the others.\n"));

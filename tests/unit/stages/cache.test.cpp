@@ -160,7 +160,7 @@ TEST_CASE("a cache in which nothing came ends instead of giving nothing for ever
     virtual_time time;
     CHECK(flows::by_epoch((weir::source(ints{}) | weir::cache() | weir::sink()).start(time)) ==
           epoch_list{{0, {}}});
-    CHECK(flows::by_epoch((weir::source(weir::epochs(ints{})) | weir::cache() | weir::sink()).start(time)) ==
+    CHECK(flows::by_epoch((weir::source(weir::epochs([] { return ints{}; })) | weir::cache() | weir::sink()).start(time)) ==
           epoch_list{{0, {}}});
 }
 
