@@ -265,7 +265,8 @@ TEST_CASE("an item that ends the stage refuses the mark of its epoch at once, al
     block_pool memory(2 * sizeof(int), 1);
     // Items 0 and 1 have the block; all others, and the mark, wait for a place.
     const auto one_fails = [](int n, std::span<int> place) -> weir::task<> {
-        co_await weir::sleep_for(n == 1 ? weir::duration(1ms) : weir::duration(1h));
+        const weir::duration needed = n == 1 ? weir::duration(1ms) : weir::duration(1h);
+        co_await weir::sleep_for(needed);
         if (n == 1) throw std::runtime_error("one");
         place[0] = n;
     };

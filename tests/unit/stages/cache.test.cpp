@@ -160,8 +160,8 @@ TEST_CASE("a cache in which nothing came ends instead of giving nothing for ever
     virtual_time time;
     CHECK(flows::by_epoch((weir::source(ints{}) | weir::cache() | weir::sink()).start(time)) ==
           epoch_list{{0, {}}});
-    CHECK(flows::by_epoch((weir::source(weir::epochs([] { return ints{}; })) | weir::cache() | weir::sink()).start(time)) ==
-          epoch_list{{0, {}}});
+    CHECK(flows::by_epoch((weir::source(weir::epochs([] { return ints{}; })) | weir::cache() | weir::sink())
+                              .start(time)) == epoch_list{{0, {}}});
 }
 
 TEST_CASE("a failure before a cache ends the run with the epoch, and nothing is repeated") {

@@ -335,7 +335,8 @@ TEST_CASE("the marks of the ends of epochs are counted nowhere, but take time to
     CHECK(s.stages.at(2).num_tasks == 5);
 
     // A queue that holds nothing but marks has no items in it.
-    auto marks = (weir::source(weir::epochs([] { return ints{}; }), {.capacity = 4}) | weir::sink(3)).start(time);
+    auto marks =
+        (weir::source(weir::epochs([] { return ints{}; }), {.capacity = 4}) | weir::sink(3)).start(time);
     time.run_until(time.now() + 1s);
     for (const auto& q : marks.stats().channels) {
         CHECK(q.size == 0);
