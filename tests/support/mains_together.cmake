@@ -8,7 +8,7 @@ function(weir_mains_together name number)
         set(bodies_${i})
     endforeach()
     set(next 0)
-    # What one of them links and includes, their common files do.
+    # The common files link the libraries of all programs, and search the include folders of all programs.
     set(libraries)
     set(folders)
     foreach(program IN LISTS ARGN)

@@ -67,17 +67,18 @@ class virtual_clock {
         return true;
     }
 
-    // The number of timers that never fire.
+    // The number of timers that never fire, without observers.
     // relaxed: a number for a report
     std::ptrdiff_t num_endless() const noexcept { return num_endless_.load(std::memory_order_relaxed); }
 
   private:
-    // A timer at the largest instant never fires. Others let `advance` without a limit move the clock, except
-    // an observer (`before_all`).
+    // A timer at the largest instant never fires. Others let `advance` without a limit move the clock. An
+    // observer (`before_all`), as a run's wait for its own end, counts as neither.
     void count(const timer& t, std::ptrdiff_t change) noexcept {
+        if (t.order() != timer_order::normal) return;
         if (t.deadline() == (time_point::max)()) {
             num_endless_.fetch_add(change, std::memory_order_relaxed);  // relaxed: see num_endless()
-        } else if (t.order() == timer_order::normal) {
+        } else {
             num_advancing_ += change;
         }
     }

@@ -38,7 +38,7 @@ inline constexpr bool is_branch = false;
 template <class Row>
 inline constexpr bool is_branch<named_branch<Row>> = true;
 
-// The first queues of the branches. The last worker of the dividing stage closes all of these queues.
+// The first queues of the branches of a `route` or `split`, whose last worker closes all of them.
 template <class Queue>
 struct branch_queues {
     std::vector<Queue*> queues;

@@ -19,7 +19,7 @@ namespace weir {
 
 /// How a trial ended.
 enum class trial_end : std::uint8_t {
-    complete,   ///< all items of the trial were processed, or there were none
+    complete,   ///< all items of the trial were processed, or there were none, or the next queue is full
     time_over,  ///< the time limit of the trial was reached; the figures are of the items until then
     stuck,      ///< no slot changed its state any more: a function may wait for a later stage or the consumer
     too_few,    ///< not begun: trials with fewer slots have used up the items of the stage

@@ -110,7 +110,7 @@ class run_core final : public profiled_graph<Policy> {
             }
         }
         if (!has_end()) co_return;
-        co_await weir::sleep_until((time_point::max)(), this->all_left());
+        co_await weir::sleep_until((time_point::max)(), this->all_left(), timer_order::before_all);
         static_cast<void>(
             call_with_stats("on_end", before, [this](const pipeline_stats& rest, const pipeline_stats& all) {
                 this->report_outcome();
@@ -153,7 +153,7 @@ class run_core final : public profiled_graph<Policy> {
         while (const std::optional<time_point> next = this->mark_begin_of_rest()) {
             static_cast<void>(co_await weir::sleep_until(*next, this->all_left()));
         }
-        co_await weir::sleep_until((time_point::max)(), this->all_left());
+        co_await weir::sleep_until((time_point::max)(), this->all_left(), timer_order::before_all);
         this->conclude_profile();
     }
 

@@ -476,6 +476,23 @@ TEST_CASE("a deadlock error names the stage that waits, and the run can still be
     CHECK(book.died_twice() == 0);
 }
 
+TEST_CASE("a deadlock error does not name the run's own wait for its end, but a stage that sleeps for ever") {
+    virtual_time time;
+    weir::run_options options;
+    options.on_end = [](const pipeline_stats&, const pipeline_stats&) {};
+    auto run = (weir::source({1}) | weir::pipe(takes(duration::max())) | weir::sink()).start(time, options);
+    const std::string said = items::message_of([&run] { static_cast<void>(run.get()); });
+    CHECK(items::contains(said, "\n  a coroutine sleeps for ever"));
+    weir::channel<int> never(1);
+    const auto waits = [&never](int n) -> task<int> {
+        static_cast<void>(co_await never.get());
+        co_return n;
+    };
+    virtual_time other;
+    auto stuck = (weir::source({1}) | weir::pipe(waits) | weir::sink()).start(other, options);
+    CHECK_FALSE(items::contains(items::message_of([&stuck] { static_cast<void>(stuck.get()); }), "for ever"));
+}
+
 namespace {
 
 struct told {
