@@ -25,8 +25,7 @@
 
 namespace weir {
 
-/// The number of epochs or repetitions of a source that never ends. (Not -1 as an unsigned number, because
-/// negative numbers are refused.)
+/// The number of epochs or repetitions of an endless source. (Not -1 as an unsigned number: that is refused.)
 inline constexpr std::uint64_t endless = INT64_MAX;
 
 namespace detail {
@@ -35,6 +34,8 @@ inline constexpr auto negative_count =
     "weir: the number of epochs, or times, was negative; for ever is weir::endless";
 inline constexpr auto empty_for_ever =
     "weir: the container given to epochs is empty, and so is each of its endless epochs; give their number";
+inline constexpr auto no_draws_for_ever =
+    "weir: the sampler given to draws has size 0, so each of its endless epochs is empty; give their number";
 
 // A source of epochs (passes over the data). `make`: see `make_epoch`; `count`: the number of epochs.
 template <class Make>
@@ -63,8 +64,7 @@ concept makes_epochs =
     (callable<Make, std::uint64_t> || callable<Make> || can_be_copied<Make>) &&
     source_like<made_epoch_t<Make>> && !is_epoch_item<typename items_of<made_epoch_t<Make>>::item>;
 
-// Declared only. A call of `epochs` with a wrong argument returns the result of this function: the compiler
-// then gives only the error of the static assertion, and none about a copy of the argument.
+// Declared only. A wrong call of `epochs` returns its result: then the static assertion is the only error.
 template <class Make>
 epochs_of<Make> refused_epochs();
 
@@ -111,7 +111,7 @@ class items_of<epochs_of<Make>> {
     std::optional<inner> items_;
 };
 
-// The result of `repeat`: the items of `epochs_of` as one stream, without marks at the ends of epochs.
+// The result of `repeat`: the items of `epochs_of` as one stream, which a repetition without items ends.
 template <class Make>
 struct repetitions_of {
     epochs_of<Make> each;
@@ -150,9 +150,8 @@ class items_of<repetitions_of<Make>> {
     }
 
   private:
-    // Handles `next`, the next item or mark of `items_`. Returns true after the mark at the end of a
-    // repetition: the caller has to take the next item. Returns false if `result` has an item, or the stream
-    // has ended. A repetition without items ends the stream.
+    // Handles `next`, an item or mark of `items_`. Returns true after the mark at the end of a repetition:
+    // the caller takes the next item. Returns false if `result` has an item, or the stream has ended.
     bool is_end_of_repetition(std::optional<typename inner::item>&& next, std::optional<item>& result) {
         if (!next) return false;
         if (next->is_mark()) return std::exchange(gave_any_, false);
@@ -165,9 +164,9 @@ class items_of<repetitions_of<Make>> {
     bool gave_any_ = false;  // whether this repetition has given an item
 };
 
-// Records which draws of a run are consumed, and makes checkpoints from this record. A draw is one sample
-// that a sampler has chosen. `provenance::acknowledge` calls `settle` once for each item, on any thread: when
-// the consumer, or a last stage such as `for_each`, has taken the item, or when a stage has dropped the item.
+// Records which draws (samples) of a run are consumed, and makes checkpoints from this record.
+// `provenance::acknowledge` calls `settle` once for each item, on any thread: when the consumer, or a last
+// stage such as `for_each`, has taken the item, or when a stage has dropped the item.
 class progress_recorder final : public progress_listener {
   public:
     explicit progress_recorder(weir::checkpoint start) : progress_(std::move(start)) {}
@@ -281,13 +280,14 @@ template <class Make>
 ///
 /// \param epochs  the source ends before the epoch with this number. Epochs are numbered from 0; in a
 ///                resumed run, the numbers of the run before continue.
-/// Errors: `std::invalid_argument` for negative `epochs`. Errors of the sampler's `next` end the stream and
-///         fail the run.
+/// Errors: `std::invalid_argument` for negative `epochs`, and for endless epochs of a sampler of size 0.
+///         Errors of the sampler's `next` end the stream and fail the run.
 /// Cost:   one allocation a draw, if the run has a checkpoint.
 template <class Sampler>
     requires detail::sampler_like<Sampler>
 [[nodiscard]] auto draws(Sampler sampler, std::uint64_t epochs = endless) {
     detail::refuse_negative(epochs, detail::negative_count);
+    detail::refuse_if(epochs == endless && sampler.size() == 0, detail::no_draws_for_ever);
     return detail::draws_of<Sampler>{std::move(sampler), epochs};
 }
 

@@ -152,6 +152,15 @@ TEST_CASE("endless epochs of an empty container are refused with a sentence") {
     CHECK_NOTHROW(static_cast<void>(weir::epochs(std::views::iota(0, 0))));
 }
 
+TEST_CASE("endless epochs of a sampler of size 0 are refused with a sentence") {
+    const weir::sampler nothing({.size = 0});
+    CHECK(items::message_of([&] { static_cast<void>(weir::draws(nothing)); }) ==
+          "weir: the sampler given to draws has size 0, so each of its endless epochs is empty; give their "
+          "number");
+    CHECK_NOTHROW(static_cast<void>(weir::draws(nothing, 3)));
+    CHECK_NOTHROW(static_cast<void>(weir::draws(weir::sampler({.size = 3, .shard = {3, 4}}))));
+}
+
 TEST_CASE("an epoch is made when the one before has been pulled, and a run makes its own") {
     virtual_time time;
     std::vector<std::uint64_t> made;
