@@ -28,15 +28,15 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 
 namespace detail {
 
-// Runs the coroutines of weir that one coroutine of Asio awaits, on that coroutine's executor of Asio.
-// Doesn't override `executor::now`: a channel that was used here may outlive this object, and then measures
-// by the clock of the base class (`executor_traits::passing`).
+// Runs the coroutines of weir that one coroutine of Asio awaits, on that coroutine's executor of Asio. The
+// trait `passing` tells that a channel that was used here may outlive this object. Such a channel measures by
+// the clock of the base class: so this class doesn't override `executor::now`.
 class guest_executor final : public executor {
   public:
     explicit guest_executor(lib::any_io_executor on)
         : executor({.passing = true}), on_(std::move(on)), timers_(std::make_shared<io_timers>(*this, on_)) {}
 
-    // Called on a thread of Asio's executor.
+    // Resumes `h` at once. Called on a thread of Asio's executor.
     void begin(std::coroutine_handle<> h) { resume(h); }
 
     using executor::post;
@@ -51,8 +51,8 @@ class guest_executor final : public executor {
     // Returns false, so that the caller sleeps: this object can't tell which threads run Asio's executor.
     bool drive(flag&, time_point) override { return false; }
 
-    // Called while Asio's context is destroyed. Coroutines that wait on this executor are destroyed without
-    // being resumed, perhaps after this call; they may still cancel timers.
+    // Drops what refers to Asio's context, which is being destroyed. Coroutines that wait on this executor
+    // are destroyed without being resumed, perhaps after this call; they may still cancel timers.
     void retire() noexcept {
         timers_.reset();
         on_ = lib::any_io_executor();
@@ -114,7 +114,7 @@ class guest_waits final : public lib::execution_context::service {
     }
 
   private:
-    // Called when no thread runs the context any more.
+    // Abandons all waits. Called by the context's destructor, when no thread runs the context any more.
     void shutdown() override {
         for (guest_wait_base* it = std::exchange(first_, nullptr); it != nullptr;) {
             guest_wait_base& each = *std::exchange(it, it->next);
@@ -186,14 +186,14 @@ class guest_wait final : guest_wait_base, weir::detail::detached_task_owner {
         const handler dropped = std::move(*then_);
     }
 
-    Executor home_;
+    Executor home_;  // that of the waiting coroutine
     guest_waits* waits_;
     std::unique_ptr<guest_executor> guest_;
     bool is_dropped_ = false;
     stop_source stop_;
     const stop_token token_;
-    const weir::detail::end_token ends_{&token_};
-    std::optional<handler> then_;
+    const weir::detail::end_token ends_{&token_};  // ends the waits of `task_` when a stop is requested
+    std::optional<handler> then_;                  // resumes the waiting coroutine
     weir::detail::detached_task<T> task_;
 };
 

@@ -110,10 +110,10 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
     stop_token stop_;
     Initiation initiation_;
     std::tuple<InitArgs...> args_;
-    const weir::detail::end_token* ends_ = nullptr;
+    const weir::detail::end_token* ends_ = nullptr;  // null: no run, time limit or `when_any` ends the wait
     std::shared_ptr<pending<Values>> state_;
-    std::optional<stop_callback<stop_request>> on_stop_;
-    std::optional<stop_callback<stop_request>> on_end_;
+    std::optional<stop_callback<stop_request>> on_stop_;  // for a stop of `stop_`
+    std::optional<stop_callback<stop_request>> on_end_;   // for a stop of `ends_`
 };
 
 }  // namespace detail

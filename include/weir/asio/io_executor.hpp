@@ -160,7 +160,8 @@ class io_executor final : public executor {
         return true;
     }
 
-    // `view.pending` stays true, because a context of Asio doesn't tell whether it has work left.
+    // `view.pending` (for watchdogs: a coroutine here may run yet) stays true, because a context of Asio
+    // doesn't tell whether it has work left.
     void inspect(weir::detail::executor_view& view) const override {
         // Read in this order, so that ended <= begun <= posted, although other threads increment them
         // meanwhile.

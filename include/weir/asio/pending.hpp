@@ -145,6 +145,7 @@ concept tells_executor = requires(const Initiation& i) { i.get_executor(); };
 template <class Values, class Executor>
 class stoppable final : public pending<Values> {
   public:
+    // `measured`: the slot (worker of a stage) whose function waits; null: none.
     stoppable(const Executor& on, executor& ex, slot* measured, std::coroutine_handle<> h)
         : pending<Values>(ex, measured, h), strand(on) {}
 

@@ -101,8 +101,8 @@ class coroutine_operation final : weir::detail::detached_task_owner {
         if constexpr (!is_schedule<A>) lib::set_error(std::move(receiver_), std::current_exception());
     }
 
-    // Called by the coroutine at its end. The receiver may destroy this operation, and so the calling
-    // coroutine.
+    // Completes the receiver. Called by the coroutine at its end. The receiver may destroy this operation,
+    // and so the calling coroutine.
     void ended() noexcept override {
         on_stop_.reset();  // if another thread calls `request` now, waits until the call returns
         if constexpr (is_schedule<A>) {
@@ -145,9 +145,9 @@ class coroutine_operation final : weir::detail::detached_task_owner {
     executor* on_;
     stop_source stop_;
     const stop_token token_;
-    const weir::detail::end_token ends_{&token_};
+    const weir::detail::end_token ends_{&token_};  // ends the waits of `task_` when `stop_` is requested
     weir::detail::detached_task<result> task_;
-    std::optional<lib::stop_callback_for_t<token, request>> on_stop_;
+    std::optional<lib::stop_callback_for_t<token, request>> on_stop_;  // for a stop of the receiver's token
 };
 
 class schedule_sender;

@@ -55,6 +55,7 @@ class alarm : public weir::detail::woken_timers<alarm> {
 
     static executor& loop() { return weir::detail::foreign_run_loop::get(); }
 
+    // Sleeps until `when`, and then posts the due coroutines, unless `replaced` is stopped earlier.
     static sleeper ring(std::shared_ptr<alarm> me, time_point when, stop_token replaced) {
         const bool due = co_await sleep_until(when, std::move(replaced));
         if (due) me->fire();
@@ -108,6 +109,7 @@ class scheduler_executor final : public executor {
     static_assert(lib::scheduler<Scheduler>,
                   "weir: scheduler_executor needs a scheduler of std::execution, what schedule(s) takes");
 
+    // One post: waits on the scheduler, then resumes the coroutine. Deletes itself.
     class posting {
         class receiver {
           public:

@@ -252,10 +252,11 @@ auto make_sender_of(A&& a, executor* on) {
 /// Stops:    a stop request of the receiver's stop token acts as a stop of a run: a wait for a sleep, a
 ///           channel or Asio ends, and the sender completes as stopped. If the awaited operation was done
 ///           before the request, such as a get that has an item, the sender completes with the operation's
-///           result. A request that `stop_when` passes on has the same effect. A race of several senders
+///           result. A request that `stdexec::stop_when` passes on acts so, too. A race of several senders
 ///           (`exec::when_any`) drops the results of the losers: to race operations that move items, use
 ///           `select` in one sender.
-/// Errors:   the exceptions of `co_await`; `forked_error` as for `channel`.
+/// Errors:   the exceptions of `co_await`; `forked_error` if only the parent process has the threads of the
+///           executor.
 /// Lifetime: the executor, and the objects to which a function refers, outlive the operation.
 /// Cost:     one allocation when the sender is connected, in addition to those of the task.
 template <class A>

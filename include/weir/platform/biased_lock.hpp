@@ -1,4 +1,4 @@
-// weir platform, internal: a lock for channels and slots, cheap as long as only one thread uses it
+// weir platform, internal: a lock of channels, pool workers and statistics, cheap while one thread uses it
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_PLATFORM_BIASED_LOCK_HPP
 #define WEIR_PLATFORM_BIASED_LOCK_HPP
@@ -14,8 +14,8 @@ namespace weir::detail {
 // A spin lock with a reservation. A thread that takes the lock many times in a row reserves it. From then on
 // this thread, the owner, enters and leaves by plain stores to its thread record, without a read-modify-write
 // (6 ns each). Another thread takes the member `lock_`, revokes the reservation, and waits until the owner is
-// not inside. A revocation costs a heavy fence (1.5 us). So each revocation doubles the number of times in a
-// row that the next reservation needs, up to 2^20.
+// not inside. A revocation takes a heavy fence (1.5 us), which acts on all threads of the process. So each
+// revocation doubles the number of times in a row that the next reservation needs, up to 2^20.
 //
 // Mutual exclusion: the owner writes `inside`, then reads `owner_`; the revoking thread writes `owner_`, then
 // reads `inside`. With a full fence in between on both sides, one of them sees the other's write (Dekker's
@@ -62,7 +62,7 @@ class basic_biased_lock {
     // the thread is the owner; null if it took the spin lock. Not inlined: a coroutine would keep the
     // thread-local address of the record when it continues on another thread.
     WEIR_NOINLINE record* enter() noexcept { return enter(record::mine()); }
-    // `me`: see the constructor of `guard`.
+    // `me`: the calling thread's record; null: the thread has none.
     WEIR_ALWAYS_INLINE record* enter(record* me) noexcept { return enter_reserved(me) ? me : lock(me); }
     // Enters only if this thread has reserved the lock, and holds no other reserved lock of this level; then
     // `leave` takes `me`. Otherwise returns false. relaxed: only this thread writes `me->inside`. The load of

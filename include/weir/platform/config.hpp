@@ -65,8 +65,9 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 #endif
 
 // Selects the Asio library for the headers in asio/: standalone Asio if found, else Boost.Asio; with
-// WEIR_USE_BOOST_ASIO always Boost's. The two give different types, so both may be used in one program. No
-// Asio header is included here. NOLINTBEGIN(bugprone-macro-parentheses): a header's name
+// WEIR_USE_BOOST_ASIO always Boost's. These headers define their types in the inline namespace
+// WEIR_ASIO_KIND, so one program may use one library in some files and the other in others. No Asio header is
+// included here. NOLINTBEGIN(bugprone-macro-parentheses): a header's name
 #if defined(WEIR_USE_BOOST_ASIO) || !__has_include(<asio/io_context.hpp>)
 #define WEIR_ASIO_FILE(name) <boost/asio/name>
 #define WEIR_ASIO_LIBRARY boost::asio

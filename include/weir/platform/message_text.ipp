@@ -92,7 +92,7 @@ WEIR_INLINE std::string place_behind(const std::source_location& where) {
     return place.empty() ? place : " (" + place + ")";
 }
 
-// NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member
+// NOLINTNEXTLINE(bugprone-throw-keyword-missing): no exception is to be thrown, a member is initialised
 WEIR_INLINE memory_shortage::memory_shortage(const std::string& lack) : text_("weir: " + lack) {}
 
 WEIR_INLINE void memory_shortage::throw_with_prefix(const std::string& whose) const {

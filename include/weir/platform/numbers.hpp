@@ -35,7 +35,7 @@ constexpr To number_as(auto n) noexcept {
 constexpr bool are_equal(double a, double b) noexcept { return a <= b && a >= b; }
 
 // The nearest integer of a number that is not negative; halves go up. At most the greatest value of `To`, or
-// 9.2e18 if that is less. Of NaN: 0. std::lround needs <cmath>.
+// 9.2e18 if that is less. Of NaN: 0. Not std::lround, which would need <cmath>.
 template <class To>
 constexpr To nearest(double n) noexcept {
     constexpr double most = smaller(static_cast<double>((std::numeric_limits<To>::max)()), 9.2e18);

@@ -61,8 +61,8 @@ class output_file {
     static void replace(const std::string& path, std::string_view text, bool durably);
     void open(const std::string& path);
     // Opens and locks the file that is to replace `target`. Returns its path: that of `target` with `.new`
-    // behind, or with `.new1` to `.new99` if other writers have locked the files before. A file that a killed
-    // process has left is not locked, and so is used again.
+    // behind; or, if another writer holds the lock of that file, with the first of `.new1` to `.new99` that
+    // is free. A file that a killed process has left is not locked, and so is used again.
     std::string open_beside(const std::string& target);
     [[noreturn]] void fail() const { throw std::system_error(errno, std::generic_category(), path_); }
 

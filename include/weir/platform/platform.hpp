@@ -100,8 +100,8 @@ struct standard_platform : objects_of_thread {
             end_without_fence();
     }
 
-    // Called once in a wait for a lock that takes some 50 ms. Optional: other platforms need not have this
-    // function.
+    // Called once in a wait for a lock that takes some 50 ms: ends the program if the wait can't end. Other
+    // platforms need not have this function.
     static void check_long_wait() noexcept { end_if_in_signal_handler(); }
 
     static void pause() noexcept { cpu_pause(); }
@@ -124,8 +124,8 @@ struct standard_platform : objects_of_thread {
 
     static void name_thread(const char* name) noexcept { detail::name_thread(name); }
 
-    // The number of threads that can run at once: see available_processors(). At least 1. Defined in
-    // system_thread.hpp.
+    // The number of processors that this thread may use, by its affinity mask and the process's CPU quota; at
+    // least 1. If the mask is unknown: all processors. Defined in system_thread.hpp.
     static inline unsigned concurrency() noexcept;
 
     // Resource usage of this process so far; its memory, now and at the peak; and the number of processors

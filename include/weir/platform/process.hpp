@@ -86,8 +86,9 @@ class registered {
 
   protected:
     explicit registered(registry_kind what) noexcept : what_(what) {}
-    // Called by the destructor of the most derived class, as other threads may inspect the whole object until
-    // then. The call in this class's destructor is for objects whose constructor throws.
+    // Removes the object from its registry, if it is in one. Called by the destructor of the most derived
+    // class, as other threads may inspect the whole object until then. The call in this class's destructor is
+    // for objects whose constructor throws.
     void leave_registry() noexcept;
     bool is_registered() const noexcept;
     ~registered() { leave_registry(); }
@@ -95,7 +96,7 @@ class registered {
   private:
     friend registry;
     const registry_kind what_;
-    std::uint32_t era_ = 0;
+    std::uint32_t era_ = 0;  // that of the registry when this object was added
     registry* registry_ = nullptr;
     registered* next_ = nullptr;
     registered* previous_ = nullptr;
@@ -119,7 +120,7 @@ class registry {
         while (first_ != nullptr) unlink(*first_);
     }
 
-    // `one` is in no registry.
+    // Adds `one`, which is in no registry.
     void add(registered& one) noexcept {
         one.registry_ = this;
         one.era_ = era_;
@@ -201,7 +202,7 @@ class registry {
     standard_platform::mutex lock_;                        // guards the list below
     registered* first_ = nullptr;
     registered* last_ = nullptr;
-    std::uint32_t era_ = 0;  // how often `forget_all` was called
+    std::uint32_t era_ = 0;  // calls of `forget_all`; an object with another `era_` is no longer registered
 };
 
 inline bool registered::is_registered() const noexcept {
@@ -215,8 +216,8 @@ inline void registered::leave_registry() noexcept {
 // The registry for all executors, except for those with a registry of their own, such as `virtual_time`.
 inline constinit no_destroy<registry> the_registry;
 
-// Called by a thread of the library that only reads the registry: watchdogs then ignore the thread. Such a
-// thread `serves()` the registry.
+// Called by a thread of the library that only reads the registry. Stores the registry in the thread's record
+// as what the thread serves: watchdogs then ignore the thread.
 inline void mark_registry_reader() noexcept {
     auto* const me = basic_thread_record<standard_platform>::acquire();
     if (me != nullptr) me->serve(&*the_registry);

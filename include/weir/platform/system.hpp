@@ -271,7 +271,7 @@ inline unsigned usable_processors() noexcept {
     return 0;
 }
 
-// Called once, before the first `heavy_fence`. False: heavy fences are not available.
+// Prepares the process for calls of `heavy_fence`, once. False: heavy fences are not available.
 inline bool register_heavy_fence() noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;

@@ -91,7 +91,7 @@ inline void copy_permissions(const char* path, int file) noexcept {
 inline void close_output(int file) noexcept { ::close(file); }
 inline std::int64_t size_of_output(int file) noexcept { return ::lseek(file, 0, SEEK_END); }
 inline int cut_output(int file, std::int64_t size) noexcept { return ::ftruncate(file, size); }
-// Remove or rename an open file, close it, and release its lock. False: the file was removed; see errno.
+// Remove or rename an open file, close and unlock it. False: it was not renamed, but removed; see errno.
 inline void remove_output(int file, const char* path) noexcept { std::remove(path), ::close(file); }
 inline bool rename_output(int file, const char* from, const char* to) noexcept {
     const int error = std::rename(from, to) == 0 ? 0 : errno;

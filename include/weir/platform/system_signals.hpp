@@ -29,7 +29,7 @@ enum class signal_catch {
     caught,
     refused,     // no signal that a program can catch, or a signal that reports a fault
     taken,       // another handler is installed: the program's, or that of stop_on_signals
-    unsupported  // the system has no such handlers
+    unsupported  // the system has no handlers that remain installed after a signal
 };
 
 #if __has_include(<unistd.h>) && !defined(_WIN32)
@@ -63,8 +63,8 @@ inline bool is_fault(int number) noexcept {
 // under which `begin_signals` was called, or are on the thread that `begin_signals` starts after the stores.
 inline void tell_signal_thread(signal_pipe& pipe, int number) noexcept {
     const auto byte = static_cast<unsigned char>(number);
-    // Doesn't block: the number is lost if the pipe is full, as when a callback keeps the thread from
-    // reading. The next signal with this number is told again.
+    // Doesn't block: the number is lost if the pipe is full, as when the listener, which the thread calls,
+    // takes long. The next signal with this number is told again.
     const auto n = ::write(pipe.ends[1].load(std::memory_order_relaxed), &byte, 1);
     if (n != 1) pipe.is_noted[number].store(false);
 }
@@ -180,8 +180,8 @@ inline void forget_signals(signal_pipe& pipe) noexcept {
 inline constexpr int end_of_signals = NSIG;
 inline constexpr bool can_catch_every_signal = false;
 inline signal_listener signal_actions_before[NSIG];
-inline constinit std::atomic<signal_listener> signal_told{nullptr};
-struct signal_pipe {};
+inline constinit std::atomic<signal_listener> signal_told{nullptr};  // the listener
+struct signal_pipe {};                                               // the handler calls the listener itself
 inline constinit signal_pipe signals_once;
 inline constinit signal_pipe signals_always;
 

@@ -100,8 +100,8 @@ class address_waits {
     }
 };
 
-// A mutex with constant initialisation, which the process-wide registry needs: in some standard libraries for
-// Windows the constructor of std::mutex runs code.
+// A mutex with constant initialisation, for global objects that initialisers of other files may use: in some
+// standard libraries for Windows the constructor of std::mutex runs code.
 class system_mutex {
   public:
     constexpr system_mutex() noexcept = default;
@@ -183,10 +183,10 @@ class thread_objects {
         delete mine;
     }
 
-    inline static std::atomic<std::size_t> kinds_{0};
+    inline static std::atomic<std::size_t> kinds_{0};  // types that have an index
     inline static unsigned long slot_ = 0;
     entry entries_[most];
-    entry* last_ = nullptr;
+    entry* last_ = nullptr;   // the latest of the objects with a destructor
     entry* plain_ = nullptr;  // objects without a destructor, which other destructors may use
 };
 struct objects_of_thread {

@@ -14,8 +14,9 @@
 namespace weir::detail {
 
 // The record of one thread; its address identifies the thread. `inside` has the biased locks that the thread
-// holds as owner, one for each level (see biased_lock.hpp). Records are reused by later threads and never
-// freed, as a lock may be reserved for a thread that has ended.
+// holds as owner, one for each level: locks that a thread may hold at the same time have different levels
+// (biased_lock.hpp). Records are reused by later threads and never freed, as a lock may be reserved for a
+// thread that has ended.
 template <class Platform>
 struct alignas(64) basic_thread_record {
     static constexpr int levels = 3;
@@ -29,9 +30,9 @@ struct alignas(64) basic_thread_record {
     }
     std::uint64_t operations() const noexcept { return operations_.load(std::memory_order_relaxed); }
 
-    // Stores to whom the thread belongs: to an executor, or to the registry (see `mark_registry_reader`).
-    // Null: to the program. release; pairs with serves(): the reader sees what this thread wrote before
-    // serve().
+    // Stores to whom the thread belongs: to an executor; or, if the thread only inspects other threads, as a
+    // watchdog's does, to the registry that it reads. Null: to the program. release; pairs with serves(): the
+    // reader sees what this thread wrote before serve().
     void serve(const void* whom) noexcept { serves_.store(whom, std::memory_order_release); }
     const void* serves() const noexcept { return serves_.load(std::memory_order_acquire); }
 
@@ -53,7 +54,7 @@ struct alignas(64) basic_thread_record {
         asleep_ = now;
     }
     // For other threads: the number of the thread's wait; 0 if the thread runs, is about to run, or waits
-    // with a time limit.
+    // with a time limit. If the number is still the same later, the thread has waited all the time.
     std::uint64_t number_of_stuck_wait() const noexcept {
         const std::lock_guard guard(block_lock_);
         return asleep_ && blocked_on_ != nullptr && !blocked_on_->is_set() ? blocks_ : 0;

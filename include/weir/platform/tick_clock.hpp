@@ -22,7 +22,7 @@ struct system_ticks {
                    std::chrono::steady_clock::now().time_since_epoch())
             .count();
     }
-    // Called by a thread that waits while another one calibrates the counter.
+    // Sleeps for 25 us, in a thread that waits while another one calibrates the counter.
     static void rest() noexcept {
         std::atomic<std::uint32_t> word{0};
         futex_wait(word, 0, 25'000);
@@ -69,7 +69,7 @@ class basic_tick_clock {
             const std::uint64_t ticks = Source::ticks() - l.since;
             if (version_.load(std::memory_order_relaxed) != version) continue;
             if (ticks < span_) return l.at_ticks(ticks);
-            if (0 - ticks < span_) return l.at_ticks(0);  // before the line: reordered, or the core lags
+            if (0 - ticks < span_) return l.at_ticks(0);  // the counter was read early, or lags on this core
             if (!try_lock()) return l.at_ticks(span_);
             draw_next();
             unlock();
@@ -149,7 +149,7 @@ class basic_tick_clock {
     bool try_lock() noexcept { return !locked_.exchange(true, std::memory_order_acquire); }
     void unlock() noexcept { locked_.store(false, std::memory_order_release); }
 
-    // Takes 25 us, once.
+    // Draws the first line, or changes to the steady clock for good. Takes 25 us, once.
     WEIR_NOINLINE void begin() noexcept {
         if (!try_lock()) return Source::rest();
         if (state_.load(std::memory_order_relaxed) == state::fresh) {
@@ -202,7 +202,7 @@ class basic_tick_clock {
     Atomic<std::uint32_t> version_{0};
     std::uint64_t span_ = 0;         // the length of a line, in ticks; set before the first line
     std::int64_t end_of_ticks_ = 0;  // the end of the last line; set when the counter is given up
-    instant first_;                  // under the lock
+    instant first_;                  // all factors are of the time since this instant; used under the lock
     alignas(64) shared_line lines_[2];
 };
 

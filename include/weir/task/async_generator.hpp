@@ -23,8 +23,8 @@ namespace weir {
 ///     while (auto x = co_await lines.next()) use(*x);
 ///
 /// Resumes:  the coroutine that awaits `next`: at once if the generator yields or ends on a thread of an
-///           executor, and has not moved to another executor by `schedule`; else by a post to the awaiting
-///           coroutine's executor.
+///           executor, and has not moved to another executor by `co_await schedule(other)`; else by a post to
+///           the awaiting coroutine's executor.
 /// Errors:   an exception of the body is rethrown by the current `next`; the generator has ended then.
 /// Threads:  one `next` at a time.
 /// Lifetime: the object owns the coroutine, and may be destroyed between two calls of `next`. Objects to
@@ -76,9 +76,9 @@ class [[nodiscard("await next(), or nothing of it runs")]] async_generator {
 
     class [[nodiscard("co_await this, or nothing happens")]] next_operation {
       public:
-        // Tags. `updates_slot_itself`: the await changes no state of the awaiting stage worker (slot),
-        // because the generator is part of the same function. `moves_item`: `when_any`, which could lose the
-        // value, rejects the operation.
+        // Tags. `updates_slot_itself`: an await in the function of a stage changes no state of the slot (the
+        // stage's worker), because the generator's body counts as a part of that function. `moves_item`:
+        // `when_any`, which could lose the value, rejects the operation.
         using updates_slot_itself = void;
         using moves_item = void;
         explicit next_operation(handle& generator) noexcept : handle_(&generator) {}

@@ -63,7 +63,8 @@ class foreign_awaitable_adapter {
         void return_void() const noexcept {}
         void unhandled_exception() noexcept { error_ = std::current_exception(); }
 
-        // Called by a sender that completes as stopped. The adapter stays suspended until it is destroyed.
+        // Called by a sender that completes as stopped: the waiting coroutine gets an exception. The adapter
+        // stays suspended until it is destroyed.
         std::coroutine_handle<> unhandled_stopped() noexcept {
             error_ = std::make_exception_ptr(sender_stopped_error());
             post_awaiter();

@@ -71,7 +71,8 @@ class [[nodiscard]] detached_task {
         if (handle_) handle_.destroy();
     }
 
-    // Returns the coroutine, to be resumed on `ex`.
+    // Returns the coroutine, to be resumed on `ex`. `measured`: the slot (worker of a stage) for which the
+    // coroutine works; null: none. `ends`: the token that ends the coroutine's waits; null: none.
     std::coroutine_handle<> prepare(executor& ex, slot* measured, detached_task_owner& owner,
                                     const end_token* ends = nullptr) noexcept {
         handle_.promise().env() = coroutine_env{&ex, measured, ends};
@@ -181,9 +182,10 @@ class inline_start {
     }
 };
 
-// While an object of this class exists, blocking calls of its thread also run coroutines of a list of
-// executors: of those in the list that run on this thread. The list has the executors of a run's stages that
-// have no threads of their own. A blocking call names only one executor, that of the awaited work.
+// While an object of this class exists, blocking calls of the thread that made it also run coroutines of a
+// list of executors: of those in the list that run on this thread. The list has the executors of a run that
+// have no threads of their own, such as event loops. A blocking call names only one executor, that of the
+// awaited work.
 class also_driven {
   public:
     // `all`: the list, which outlives the object; null: no executors.
@@ -192,10 +194,11 @@ class also_driven {
     also_driven& operator=(const also_driven&) = delete;
     ~also_driven() { here() = before_; }
 
-    // Lets each executor of the list run a turn, and `ex` if `ex` has no threads of its own. A turn without
-    // work sleeps until `done` is set, or until `limit` by the clock of `ex` (null: the system's clock); if
-    // several executors have a turn, for 50 us at most. Coroutines that block in such a turn do not drive the
-    // list. False: no executor runs on this thread, or the limit has passed.
+    // Calls `drive` of each executor of the list, and of `ex` if `ex` has no threads of its own: each runs
+    // ready coroutines (a turn). A turn without work sleeps until `done` is set, or until `limit` by the
+    // clock of `ex` (null: the system's clock); if several executors have a turn, for 50 us at most.
+    // Coroutines that block in such a turn do not drive the list. False: there is no list, none of its
+    // executors runs on this thread, or the limit has passed.
     static bool turn(parker& done, executor* ex, time_point limit) {
         const std::vector<executor*>* const all = here();
         if (all == nullptr) return false;
@@ -216,7 +219,7 @@ class also_driven {
     }
 
   private:
-    // Not inlined: see `current_executor`.
+    // Not inlined: a coroutine would keep the thread-local address when it continues on another thread.
     WEIR_NOINLINE static const std::vector<executor*>*& here() noexcept {
         struct per_thread {
             const std::vector<executor*>* all = nullptr;
@@ -239,9 +242,9 @@ inline bool help_until(parker& done, executor* ex, time_point limit) {
     return here != nullptr && here != ex && !here->traits().exclusive && here->drive(done, limit);
 }
 
-// Runs coroutines in the place of a thread of `ex`, which pauses meanwhile, until `done` is set, or poked
-// (woken without being set). False: no thread of `ex` pauses, or nothing is ready to run; the caller should
-// sleep.
+// The calling thread, which has to wait for `done`, replaces a thread of the pool `ex`, which pauses
+// meanwhile. Runs the pool's coroutines until `done` is set, or poked (woken without being set). False: `ex`
+// lets no thread be replaced now, or nothing is ready to run; the caller should sleep.
 inline bool work_in_lent_place(executor& ex, parker& done) noexcept { return ex.lend_place(done); }
 
 // For the platforms of tests, whose parkers executors do not accept: runs nothing.

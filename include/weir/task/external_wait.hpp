@@ -65,6 +65,7 @@ class async_completion {
     static constexpr std::uint32_t starting = 0, waiting = 1, answered = 2, left = 3;
 
   public:
+    // `measured`: the slot (worker of a stage) whose function waits; null: none.
     async_completion(executor& ex, slot* measured, std::coroutine_handle<> waiter)
         : executor_(&ex), measured_(measured), waiter_(waiter), promised_(std::in_place) {}
     async_completion(const async_completion&) = delete;
@@ -78,7 +79,8 @@ class async_completion {
         return phase_.compare_exchange_strong(expected, waiting, std::memory_order_acq_rel);
     }
 
-    // Called once, by the driver. The coroutine may destroy this object as soon as it continues.
+    // Called once, by the driver: posts the coroutine if it is suspended; if it is about to suspend, wait()
+    // will return false. The coroutine may destroy this object as soon as it continues.
     void answer() noexcept {
         const external_wait until_posted;
         promised_.reset();

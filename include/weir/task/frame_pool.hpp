@@ -193,8 +193,9 @@ class frame_pool {
         return some.first;
     }
 
-    // Called when the list has no room: before the thread has used the pool, when the list has a whole batch,
-    // and after `cleaner` has emptied it.
+    // Keeps a block for which list `c` has no room. At the thread's first use of the pool, makes room. If
+    // `first` is a whole batch, makes it the spare one, and gives the older spare batch to `frame_slabs`.
+    // After `cleaner` has emptied the lists, gives the block itself to `frame_slabs`.
     WEIR_NOINLINE static void keep_batch(void* p, std::size_t c) noexcept {
         lists_of_thread& mine = here();
         if (mine.at == stage::over) return the_frame_slabs[c].give(new (p) block{nullptr});

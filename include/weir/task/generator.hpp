@@ -11,7 +11,7 @@
 #include <exception>    // for std::exception_ptr
 #include <iterator>     // for std::default_sentinel_t
 #include <memory>       // for std::addressof
-#include <string_view>  // for std::ranges::enable_view, in few lines
+#include <string_view>  // for std::ranges::enable_view; <ranges> is heavier
 #include <type_traits>  // for std::remove_cvref_t
 #include <utility>      // for std::exchange
 

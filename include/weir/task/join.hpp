@@ -55,8 +55,9 @@ decltype(auto) take_non_void(Part&& part) {
 }
 
 // Releases the frame of a task, or of one part of a `when_all` or `when_any`: the caller owns the frame then.
-// Null: `from` is another awaitable or has no frame left; or the promise is aligned so strictly that its
-// offset in the frame is unknown.
+// Called when the coroutine that awaits the join is destroyed: `task_promise_base::destroy` destroys the
+// frames of all awaited coroutines in a loop, not recursively. Null: `from` is another awaitable or has no
+// frame left; or the promise is aligned so strictly that its offset in the frame is unknown.
 template <class A>
 void* release_frame(A& from) noexcept {
     if constexpr (is_task<A>) {
@@ -104,8 +105,8 @@ class wrapped_part final : detached_task_owner {
         if constexpr (is_task<A>) joined_task_ref<typename A::value_type>(awaitable_).check_valid();
     }
 
-    // Returns the coroutine, for the caller to start on `ex`. The coroutine's last action is to call
-    // `join.part_ended`.
+    // Returns the coroutine, for the caller to start on `ex`. `ends`: the token that ends the coroutine's
+    // waits; null: none. The coroutine's last action is to call `join.part_ended`.
     std::coroutine_handle<> start(Join& join, executor& ex, const end_token* ends,
                                   std::coroutine_handle<> = {}) noexcept {
         join_ = &join;

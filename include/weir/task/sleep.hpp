@@ -31,7 +31,7 @@ class sleep_operation {
     sleep_operation& operator=(const sleep_operation&) = delete;
 
     // If the frame is destroyed while the coroutine sleeps: ends the stop callbacks and cancels the timer;
-    // the coroutine is not resumed. Requires that the executor is not running then.
+    // the coroutine is not resumed. Requires that no thread runs the executor's coroutines or timers then.
     ~sleep_operation() {
         if (sleeps_on_ == nullptr) return;
         on_stop_.reset();
@@ -97,11 +97,11 @@ class sleep_operation {
     bool relative_;
     timer_order order_;
     stop_token stop_;
-    executor* sleeps_on_ = nullptr;
+    executor* sleeps_on_ = nullptr;  // the executor that has the timer; null: no sleep, or it is over
     std::optional<timer> timer_;
-    std::optional<time_point> yielded_at_;
-    std::optional<stop_callback<wake_early>> on_stop_;
-    std::optional<stop_callback<wake_early>> on_end_;
+    std::optional<time_point> yielded_at_;              // when the coroutine was posted without a sleep
+    std::optional<stop_callback<wake_early>> on_stop_;  // for a stop of `stop_`
+    std::optional<stop_callback<wake_early>> on_end_;   // for a stop of `env.ends`
 };
 
 }  // namespace detail
@@ -113,8 +113,9 @@ class sleep_operation {
 /// Suspends: always. Resumes: on the coroutine's executor, not before the time. `channel` documents under
 ///           Resumes which executor this is for a coroutine of another library.
 /// Errors:   `stopped` if a stop of the stage's run, the stage's time limit or a `when_any` ends the sleep,
-///           unless `stop` was requested, too. In a coroutine of another library: the errors of a wait of
-///           `channel`.
+///           unless `stop` was requested, too. In a coroutine of another library that no executor runs:
+///           `std::system_error` if the thread of weir that such coroutines share can't be started;
+///           `forked_error` in a process that was forked after the start of that thread.
 /// Cost:     no allocation. Two short locks if a stop is possible, as it always is in a stage's function. On
 ///           Windows a sleep may be 16 ms too long, the period of timers there, unless a program calls
 ///           `timeBeginPeriod`.
@@ -135,7 +136,7 @@ class sleep_operation {
 ///
 /// \returns  awaitable; its result has no meaning.
 /// Suspends: always. Resumes: on the coroutine's executor, as `sleep_for`.
-/// Errors:   in a coroutine of another library: the errors of a wait of `channel`.
+/// Errors:   in a coroutine of another library: those of `sleep_for` there.
 [[nodiscard("co_await this, or nothing is yielded")]] inline auto yield() {
     return detail::sleep_operation(duration(0), {}, true, timer_order::normal, {});
 }

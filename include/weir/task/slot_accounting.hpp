@@ -27,8 +27,8 @@ namespace weir::detail {
 // The current time in nanoseconds, by the clock of a slot.
 inline std::int64_t clock_of(const slot& s) noexcept { return s.clock().now().time_since_epoch().count(); }
 
-// The slot's own coroutine resumes after a wait. `Slot`: the type of slot of any run; slots of a run without
-// statistics have no meter.
+// Called when the slot's own coroutine resumes after a wait. Records the time; in a run without statistics,
+// whose slots have no meter, only records that this thread works for the slot's stage.
 template <class Slot>
 void slot_resumed(Slot& me) noexcept {
     if constexpr (requires { me.meter; }) {
@@ -38,15 +38,15 @@ void slot_resumed(Slot& me) noexcept {
     }
 }
 
-// A coroutine with the environment `env` suspends, not for a put or get of the slot itself. If the coroutine
-// is part of a stage's function, the slot enters the state `as`.
+// Called when a coroutine with the environment `env` suspends, not for a put or get of the slot itself. If
+// the coroutine is part of a stage's function, the slot enters the state `as`.
 WEIR_NOINLINE inline void function_suspended(const coroutine_env& env, slot_state as) noexcept {
     if (env.measured != nullptr) env.measured->enter(as, clock_of(*env.measured));
 }
-// A coroutine with the environment `env` resumes after `function_suspended`. `ready`: when the awaited
-// operation was complete, by the clock of the thread that completed it; ignored if it is later than the
-// slot's own clock. 0: unknown. Without a slot: from now on the thread works for the stage or run
-// `env.ends->work`.
+// Called when a coroutine with the environment `env` resumes after `function_suspended`: the slot leaves the
+// state of waiting. `ready`: when the awaited operation was complete, by the clock of the thread that
+// completed it; ignored if it is later than the slot's own clock. 0: unknown. Without a slot: from now on the
+// thread works for the stage or run `env.ends->work`.
 WEIR_NOINLINE inline void function_resumed(const coroutine_env& env, std::int64_t ready = 0) noexcept {
     if (env.measured == nullptr) return trampoline::set_work_here(work_of(env.ends));
     const std::int64_t now = clock_of(*env.measured);
@@ -108,7 +108,8 @@ class awaiter_ref {
     auto await_suspend(std::coroutine_handle<Promise> h) const {
         return inner_.await_suspend(h);
     }
-    // Inlined: an optional that is returned through memory costs 5 ns (see `uninitialised_slot`).
+    // Inlined: a std::optional that is returned through memory is written by two stores and read by one load,
+    // which waits 5 ns for the stores.
     WEIR_ALWAYS_INLINE decltype(auto) await_resume() const { return inner_.await_resume(); }
 };
 

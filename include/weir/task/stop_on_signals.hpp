@@ -85,8 +85,9 @@ class signal_watch {
     }
 
   private:
-    // Called on the thread for signals. `number` 0: a request has named a signal for the first time. No lock
-    // is held during `request_stop`.
+    // Called on the thread for signals: requests the stop of each waiting request that names the signal, and
+    // restores handlers that no request needs now. `number` 0: a request has named a signal for the first
+    // time, which this thread then unblocks. No lock is held during `request_stop`.
     static void tell(int number) noexcept {
         if (number == 0) return instance->accept_all();
         bool any = false;
@@ -192,8 +193,8 @@ inline const bool signal_watch::forks_are_known = at_fork_in_child([] { instance
 /// Threads:  any may make and destroy such objects. Functions of `stop_callback` run on the thread of the
 ///           library, one after another; they may take locks, and may destroy the object.
 /// Lifetime: signals are caught until the first one comes or the object is destroyed. Both restore the
-///           handlers, with the exception above. Tokens may outlive the object. A handler that the program
-///           installs meanwhile is kept.
+///           handlers, except of signals that another object waits for. Tokens may outlive the object. A
+///           handler that the program installs meanwhile is kept.
 ///           In a forked process the handlers are restored: make another object there.
 /// Cost:     a sleeping thread, from the first object to the end of the process.
 ///

@@ -67,7 +67,8 @@ using stop_token = basic_stop_token<>;
 /// sleeps, operations on channels, Asio's operations (weir/asio.hpp), and receives and probes of MPI. These
 /// awaits also throw in tasks, generators, `when_all` and `when_any` that the function awaits; and in an
 /// argument of `when_any` when another argument has ended. An awaited sender is requested to stop. Other
-/// waits don't end early; a task of a `task_group` can check `invocation::stop`.
+/// waits don't end early, nor do those of the tasks of a `task_group`: these tasks can check the token that
+/// `stop()` of the `invocation` gives, which the stage's function may receive.
 ///
 /// The exception unwinds the function, and the item is destroyed. After a stop of the run, `stopped` is no
 /// failure, and is not reported; after the time limit, the failure is `time_limit_exceeded`. Not derived from

@@ -28,7 +28,7 @@ class waiting_thread final : public detached_task_owner, public task_join {
         return std::noop_coroutine();
     }
     parker done;
-    const work_of_starter work;
+    const work_of_starter work;  // the stage or run for which this thread works; passed to the task
 };
 
 template <class A>
@@ -42,7 +42,7 @@ constexpr bool demand_awaitable() {
 }  // namespace detail
 
 /// Runs an awaitable on an executor, and blocks the thread until the awaitable has ended. Meanwhile the
-/// thread runs the executor, if that has no threads of its own (virtual time).
+/// thread runs the executor, if that has no threads of its own, as `virtual_time` and `run_loop`.
 ///
 ///     weir::thread_pool pool(4);
 ///     use(weir::sync_wait(pool, twice(21)));

@@ -42,8 +42,8 @@ class joined_task_ref;
 ///
 /// Suspends: the awaiting coroutine, until the task has ended.
 /// Resumes:  at once if the task ended on a thread of an executor, usually the awaiter's, and has not moved
-///           to another executor by `schedule`; else by a post to the awaiter's executor, as when an
-///           awaitable of another library resumed the task on a thread of its own.
+///           to another executor by `co_await schedule(other)`; else by a post to the awaiter's executor, as
+///           when an awaitable of another library resumed the task on a thread of its own.
 /// Errors:   an exception of the body is rethrown by the `co_await`. `std::logic_error` for a task that was
 ///           awaited before or is empty: moved from, or made without a coroutine.
 /// Lifetime: the object owns the coroutine, and is awaited at most once. Destroying a task that was not
@@ -150,7 +150,9 @@ class joined_task_ref {
             refuse_task();
     }
 
-    // Returns the coroutine, to be resumed on `ex`. At its end the coroutine calls `join.task_ended`.
+    // Returns the coroutine, to be resumed on `ex`. At its end the coroutine calls `join.task_ended`. `ends`:
+    // the token that ends the coroutine's waits; null: none. `forked_before`: a coroutine that `task_ended`
+    // may continue with: the part that was forked before this one, or the coroutine that forked this one.
     std::coroutine_handle<> start(task_join& join, executor& ex, const end_token* ends = nullptr,
                                   std::coroutine_handle<> forked_before = {}) const noexcept {
         handle_.promise().joined_by(join, ex, ends, forked_before);

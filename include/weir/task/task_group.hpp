@@ -64,7 +64,7 @@ unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept;
 ///           Where all coroutines run on one thread, tasks of the group may call `spawn` and `fork` as well,
 ///           also during a `join`. On several threads, a task that starts others makes a group for them.
 /// Stops:    a task of a group that was made in a stage's function counts as work of that stage: a wait for
-///           the stage's own run is an error there, see `run_control::stop`.
+///           the end of the stage's own run would never end, and so throws `std::logic_error` there.
 /// Lifetime: the destructor waits for tasks that were not joined, as after an exception between `spawn` and
 ///           `join`. It blocks the thread, as `sync_wait` does, and calls the `unjoined_sink` if tasks have
 ///           failed. If the wait ends in a `deadlock_error`, the tasks that can't end stay suspended, and
@@ -145,7 +145,7 @@ class task_group final : detail::task_join {
             const std::coroutine_handle<> started = group_->start(std::move(task_), h);
             detail::trampoline* const here = detail::trampoline::of_this_call();
             detail::own_forks* const forks = here != nullptr ? here->forks_of(ex) : nullptr;
-            // On a thread of its executor there always is a trampoline: see executor::shift.
+            // Behind this test `here` is not null: an executor's thread resumes coroutines by a trampoline.
             if (ex != &*group_->executor_ || (forks == nullptr && detail::current_executor() != ex)) {
                 group_->executor_->fork(started);
                 return h;
@@ -165,8 +165,8 @@ class task_group final : detail::task_join {
     class join_operation {
       public:
         explicit join_operation(task_group& g) noexcept : group_(&g) {}
-        // A coroutine that still waits here is destroyed, as after a `deadlock_error`: the tasks remain
-        // unjoined.
+        // If the waiting coroutine is destroyed before all tasks have ended, as after a `deadlock_error`, the
+        // tasks remain unjoined.
         ~join_operation() {
             if (waits_) group_->abandon_join();
         }
@@ -251,7 +251,8 @@ class task_group final : detail::task_join {
     // Calls the `unjoined_sink`, not under the lock, if tasks have failed since the last join.
     void report_errors() noexcept;
 
-    // Called when all tasks have ended. relaxed: so no other thread uses `unfinished_`
+    // Ends a join: resets the counts, and throws the first exception of a task. relaxed: all tasks have
+    // ended, so no other thread uses `unfinished_`
     void joined() {
         spawned_ = 0;
         unfinished_.store(unjoined, std::memory_order_relaxed);
@@ -260,7 +261,7 @@ class task_group final : detail::task_join {
     }
 
     detail::executor_use executor_;
-    const detail::work_of_starter work_;
+    const detail::work_of_starter work_;  // the stage or run that made the group; passed to the tasks
     // The number of tasks since the last join that `unfinished_` has to count; negative during a join.
     std::int64_t spawned_ = 0;
     detail::standard_platform::atomic<std::int64_t> unfinished_{unjoined};
@@ -269,7 +270,7 @@ class task_group final : detail::task_join {
     detail::parker* thread_ = nullptr;  // wakes the destructor
     detail::spin_lock lock_;            // guards `error_` and `errors_`
     std::exception_ptr error_;          // the exception of the first task that failed
-    std::size_t errors_ = 0;
+    std::size_t errors_ = 0;            // tasks that have failed since the last join
 };
 
 }  // namespace weir

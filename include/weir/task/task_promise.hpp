@@ -72,7 +72,7 @@ class task_promise_base : public pooled_frame {
       public:
         bool await_ready() const noexcept { return false; }
         // A generator resumes when its next item is awaited; a task never. The awaiter resumes at once if it
-        // has the same executor and this thread belongs to an executor, else by a post to its executor.
+        // has no executor, or has this executor and the thread belongs to one; else by a post.
         template <class Promise>
         std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> h) const noexcept {
             task_promise_base& p = h.promise();
@@ -108,12 +108,12 @@ class task_promise_base : public pooled_frame {
         return {};
     }
 
-    // Called when the awaiting coroutine has resumed. If it was posted, calls `function_resumed`.
+    // Called when the awaiting coroutine has resumed. If it was posted, records that by `function_resumed`.
     void awaiter_resumed() noexcept {
         if (std::exchange(was_posted_, false)) detail::function_resumed(env_);
     }
 
-    // Called when the task is awaited. `owner`: the handle in the task object, which owns the frame.
+    // Stores the awaiter, and copies its environment. `owner`: the handle that the task object holds.
     template <class Promise, class Own>
     void awaited_by(std::coroutine_handle<Promise> awaiter, std::coroutine_handle<Own>* owner) noexcept {
         awaiter_ = awaiter;
@@ -163,7 +163,7 @@ class task_promise_base : public pooled_frame {
             parent_->child_ = nullptr;
         }
         if (to == nullptr) return trampoline::transfer(awaiter_);
-        // If unequal, `schedule` has moved the task. If `next` is null, this thread belongs to no executor.
+        // If unequal, `co_await schedule` has moved the task. If `next` is null, the thread has no executor.
         if (to == env_.executor) {
             if (const auto next = trampoline::transfer_at_work(awaiter_)) return next;
         }
@@ -214,15 +214,15 @@ class task_promise_base : public pooled_frame {
         executor* awaiter_executor_;  // NOLINT(readability-identifier-naming)
     };  // `awaited_` tells which: in_join, by_ours, by_foreign
     std::coroutine_handle<> awaiter_;  // in a join: see `forked_before`
-    // While this coroutine awaits: an `awaited_join`, or the object that holds the handle of a task or
-    // generator.
+    // While this coroutine awaits: an `awaited_join`, or the handle that an awaited task or generator holds.
     void* child_ = nullptr;
     bool child_is_join_ = false;
     awaited awaited_ = awaited::not_yet;
     bool was_posted_ = false;  // the awaiter was posted: awaiter_resumed() records the resumption
 };
 
-// The `observed` of a `when_all` or `when_any`. During the await the awaiter's promise points to this object.
+// The `observed` of a `when_all` or `when_any`. During the await the awaiter's promise points to this object,
+// by which `destroy` finds the frames of the parts.
 template <class A>
 class observed_join final : public observed<A>, awaited_join {
   public:

@@ -158,9 +158,9 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
 ///           unless a task returns that reference.
 /// Suspends: always, unless there are no arguments.
 /// Resumes:  on the awaiter's executor, when the last part has ended. The parts run on that executor, too.
-///           For tasks that end on a thread of another executor, `awaitable` states an exception. A coroutine
-///           of another library resumes on the executor that its promise names, or on a thread of this
-///           library: see `channel`.
+///           But if the last part is a task that ends on a thread of another executor, the awaiter may
+///           continue there until its next wait. A coroutine of another library resumes on the executor that
+///           its promise names, or on a thread of this library: see `channel`.
 /// Errors:   first all parts end. Then the exception of the first failed part, in the order of the arguments,
 ///           is thrown, and all other exceptions and results are dropped. So a task should keep an item that
 ///           must not be dropped, rather than return it. `std::logic_error`, by the await, if a task was

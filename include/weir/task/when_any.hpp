@@ -103,12 +103,12 @@ class when_any_join {
     const void* first_ = nullptr;
     const stop_source stop_;
     const stop_token token_{stop_.get_token()};
-    end_token ends_{&token_};
+    end_token ends_{&token_};  // ends the waits of the parts
     std::coroutine_handle<> awaiter_;
     executor* executor_ = nullptr;
     slot* measured_ = nullptr;
     std::int64_t ready_ = 0;
-    std::optional<stop_callback<stop_parts>> on_end_;
+    std::optional<stop_callback<stop_parts>> on_end_;  // passes on what ends the awaiter's waits
 };
 
 template <class A>
