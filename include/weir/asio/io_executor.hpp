@@ -96,7 +96,7 @@ class io_timers : public weir::detail::woken_timers<io_timers> {
         arm_here();
     }
 
-    // The same clock as `executor::now`.
+    // The current time by the clock of `executor::now`.
     static time_point now() noexcept { return time_point(duration(weir::detail::standard_platform::now())); }
 
     lib::strand<lib::any_io_executor> strand_;

@@ -36,7 +36,7 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 ///           `stopped`.
 /// Lifetime: the context outlives the wait.
 /// Cost:     that of `asio::co_spawn` and of `awaiting`. Asio requires a default-constructible result type.
-/// Needs Asio's own coroutines: see `awaited`.
+/// Needs Asio's own coroutines: with clang, Asio 1.22 has them only if `ASIO_HAS_CO_AWAIT` is defined.
 template <class Where, class T, class Executor>
 [[nodiscard("co_await this, or the coroutine doesn't begin")]] auto on(
     Where&& where, lib::awaitable<T, Executor> coroutine) {

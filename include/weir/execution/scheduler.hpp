@@ -53,7 +53,7 @@ using result_of_t = weir::detail::stored_result_t<await_result_t<A>>;
 // completes the receiver with the result.
 //
 // `on`: the executor; null: the executor of the thread that calls `start`, or, if the thread belongs to none,
-// the one for coroutines of other libraries (see `executor_of`).
+// the run loop that weir has for coroutines of other libraries.
 template <class A, class Receiver>
 class coroutine_operation final : weir::detail::detached_task_owner {
     using result = result_of_t<A>;

@@ -264,7 +264,7 @@ template <class A>
     return detail::make_sender_of(std::forward<A>(awaited), nullptr);
 }
 
-/// The same on the executor `on`, whichever thread starts the sender.
+/// The same as `as_sender` above, on the executor `on`, whichever thread starts the sender.
 /// Lifetime: `on` outlives the operation.
 template <class A>
 [[nodiscard("connect and start this, or nothing of it runs")]] auto as_sender(executor& on, A&& awaited) {

@@ -107,7 +107,7 @@ struct standard_platform : objects_of_thread {
     static void pause() noexcept { cpu_pause(); }
     static void yield() noexcept { yield_thread(); }
 
-    // The time of std::chrono::steady_clock, in nanoseconds, nearly exact: see basic_tick_clock. Monotonic.
+    // The time of std::chrono::steady_clock in nanoseconds, exact to 100 ns, or 2 us at first. Monotonic.
     static std::int64_t now() noexcept { return the_tick_clock.now(); }
 
     // Called after a fork by the child's only thread: releases the clock's lock, if another thread held it.

@@ -180,7 +180,7 @@ class basic_tick_clock {
         const std::int64_t most = millisecond + (i.steady - old.at) / 1024;
         if (backwards || error > most || error < -most) {
             end_of_ticks_ = old.at_ticks(span_);
-            state_.store(state::steady, std::memory_order_release);  // pairs with now(): see `end_of_ticks_`
+            state_.store(state::steady, std::memory_order_release);  // pairs with now(), for `end_of_ticks_`
         } else {
             draw(i, old.at_ticks(span_));
         }

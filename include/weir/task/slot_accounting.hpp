@@ -171,8 +171,8 @@ class observed {
     bool suspended_ = false;
 };
 
-// A `when_all` or `when_any` that is awaited. If the awaiting coroutine is destroyed meanwhile, the frames of
-// the parts are released one by one.
+// A `when_all` or `when_any` that is awaited. If the awaiting coroutine is destroyed meanwhile,
+// `task_promise_base::destroy` releases the frames of the parts one by one, and destroys them.
 class awaited_join {
   public:
     // Releases the frame of one part: the caller owns the frame then. Null: no frame is left.

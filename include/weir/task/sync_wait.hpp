@@ -52,12 +52,12 @@ constexpr bool demand_awaitable() {
 /// Errors:   the exceptions of `co_await a`; `deadlock_error` on virtual time if no coroutine can continue;
 ///           `forked_error` on a pool that was made before the process forked.
 /// Threads:  from any thread. In a coroutine of `ex` the awaitable begins at once, on this thread; on virtual
-///           time and in a simulation it is posted. If the call has to wait on a thread of a pool, another
-///           thread replaces this thread until the call returns: nothing else runs on the caller's stack, and
-///           the pool has all its threads. The same holds in a coroutine of a `run_loop`, of `virtual_time`
-///           and of a simulation: those then use several threads, one at a time. In a coroutine of Asio, or
-///           of an executor of your own that is run by `drive`, other coroutines run on the caller's stack:
-///           `co_await` there.
+///           time and in a simulation, which choose the next coroutine, it is posted. If the call has to wait
+///           on a thread of a pool, another thread replaces this thread until the call returns: nothing else
+///           runs on the caller's stack, and the pool has all its threads. The same holds in a coroutine of a
+///           `run_loop`, of `virtual_time` and of a simulation: they then use several threads, one at a time.
+///           In a coroutine of Asio, or of an executor of your own that is run by `drive`, other coroutines
+///           run on the caller's stack: `co_await` there.
 /// Lifetime: temporary arguments of a coroutine live until `sync_wait` returns.
 /// Cost:     the result of a task is moved as often as by `co_await`. For any other awaitable one move more,
 ///           and one allocation.
@@ -80,8 +80,8 @@ auto sync_wait(executor& ex, A&& a) -> detail::joined_result_t<A> {
     }
 }
 
-/// The same on a `run_loop` that this thread runs. Inside a coroutine: on the executor that runs the
-/// coroutine.
+/// The same as `sync_wait` above, on a new `run_loop` that this thread runs. In a coroutine: on the executor
+/// that runs the coroutine.
 template <awaitable A>
 auto sync_wait(A&& a) -> detail::joined_result_t<A> {
     if (executor* const here = detail::current_executor()) return weir::sync_wait(*here, std::forward<A>(a));

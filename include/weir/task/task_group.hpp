@@ -114,13 +114,13 @@ class task_group final : detail::task_join {
         return join_operation(*this);
     }
 
-    /// Rejects other arguments at compile time.
+    /// Rejects other arguments of `spawn` at compile time.
     template <class Other>
         requires(!std::is_convertible_v<Other, task<>>)
     void spawn(Other&&) {
         detail::reject_task<Other>();
     }
-    /// The same as `spawn` above, for `fork`.
+    /// The same as `spawn` above: rejects other arguments of `fork` at compile time.
     template <class Other>
         requires(!std::is_convertible_v<Other, task<>>)
     auto fork(Other&&) {
