@@ -1,4 +1,4 @@
-// weir channel, internal: the base of all channels, without the item type; runs and stages use this base
+// weir channel, internal: the base of all channels, without the item type; pipelines use this base
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_CHANNEL_ANY_CHANNEL_HPP
 #define WEIR_CHANNEL_ANY_CHANNEL_HPP
@@ -73,8 +73,8 @@ class any_channel : public channel_puts<Policy> {
     }
 
     // Puts, or gets, as many items as possible without waiting; returns their number. Returns 0 in a forked
-    // process without the threads of the channel's executor: the operation then suspends, and the suspension
-    // throws `forked_error`.
+    // process without the threads of the channel's executor, one of which may have held a lock during the
+    // fork: the operation then suspends, and the suspension throws `forked_error`.
     template <class T>
     std::size_t put_some(T* from, std::size_t most) noexcept {
         if (core::clock_.is_orphaned()) return 0;
@@ -95,7 +95,7 @@ class any_channel : public channel_puts<Policy> {
         if (n == most || (n != 0 && !Policy::statistics)) return n;
         locked_change locked(*this);
         uninitialised_slot<T> place;
-        std::uint64_t number = 0;
+        std::uint64_t number = 0;  // of the item, in the order of the gets; not needed here
         while (n != most && take(place.address(), number, nullptr, locked.woken()) == outcome::done) {
             this->update_hints();
             into[n++] = std::move(*place.take());
@@ -117,8 +117,9 @@ class any_channel : public channel_puts<Policy> {
         return n;
     }
 
-    // Lets threads that wait without a time limit work in the place of threads of the channel's executor,
-    // which pause meanwhile: see `executor::lend_place`. Called before the channel is used.
+    // From now on, a thread that blocks without a time limit may run coroutines of the channel's executor
+    // meanwhile. It then takes the place of a thread of the executor, and that thread pauses: see
+    // `executor::lend_place`. Called before the channel is used.
     void let_consumers_help() noexcept { core::consumers_help_ = true; }
 
     void close() noexcept;
@@ -145,9 +146,9 @@ class any_channel : public channel_puts<Policy> {
         locked_change locked(*this);
         puts::block_puts(last, locked.woken());
     }
-    // Returns the statistics. `now`: an instant in ns of the channel's clock, not before the last event;
-    // empty: the current time. `sink`: if `merge_sink` has merged a sink and its queue with this channel,
-    // receives the figures of that sink; null: not wanted.
+    // Returns the statistics. `now`: an instant in ns of the channel's clock, not before the last change of
+    // the statistics; empty: the current time. `sink`: if `merge_sink` has merged a sink and its queue with
+    // this channel, receives the figures of that sink; null: not wanted.
     channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr);
     // The average size in bytes of the items that came into the queue; 0: no item came, or bytes are not
     // counted.

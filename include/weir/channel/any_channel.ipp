@@ -32,7 +32,8 @@ WEIR_INLINE auto any_channel<Policy>::block(side line, void* item, duration max_
     core::wake_all(woken);
     if (result != outcome::pending) return result;
     if (core::consumers_help_ && ex != nullptr && max_wait == (duration::max)()) {
-        // `work_in_lent_place` also returns true if `flag` was poked, not set: `w` is not served then.
+        // `work_in_lent_place` also returns true if `flag` was not set, but poked: the thread was only woken,
+        // and `w` is not served.
         if (detail::work_in_lent_place(*ex, flag) && flag.is_set()) return w.outcome;
     }
     return block_in_line(w, line, flag, ex, max_wait);
@@ -70,7 +71,7 @@ WEIR_INLINE void any_channel<Policy>::cancel() noexcept {
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::set_capacity(std::size_t capacity, std::size_t of_sink) {
     core::check_capacity(capacity);
-    ring other(type_, capacity);  // frees the old memory after unlocking
+    ring other(type_, capacity);  // its destructor frees the old memory, after unlocking
     std::vector<put_order::place> places(core::order_ != nullptr ? other.places() : 0);
     locked_change locked(*this, true);
     if (core::has_sink() && of_sink != 0) core::sink_->set_capacity(of_sink);

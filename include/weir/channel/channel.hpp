@@ -41,9 +41,9 @@ namespace weir {
 ///           wait throws `std::system_error` if the shared thread can't be started. A wait throws
 ///           `forked_error` in a process that was forked after the start of the shared thread, or of the pool
 ///           whose clock the channel uses. A wait throws `stopped` in the function of a stage that is stopped
-///           or out of time, and in an argument of `when_any` after another argument has ended: the item of a
-///           put then stays with the caller. An operation that was completed before the stop returns its
-///           result.
+///           or whose time limit is over, and in an argument of `when_any` after another argument has ended:
+///           the item of a put then stays with the caller. An operation that was completed before the stop
+///           returns its result.
 /// Lifetime: outlives its operations. The destructor destroys the items inside. If channels are items of
 ///           channels, more than 100 levels deep, inner items are destroyed at the end of the outermost
 ///           destructor.
@@ -55,7 +55,7 @@ namespace weir {
 ///           the capacity. An operation that doesn't wait reads the clock only if the channel becomes or
 ///           stops being empty. An operation that waits, and one that ends a wait, read the clock once each.
 /// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
-///           (platform/biased_lock.hpp).
+///           towards one thread (platform/biased_lock.hpp).
 ///
 /// \tparam T      is aligned to 64 bytes at most. Its move constructor and destructor don't throw. The move
 ///                constructor, and the destructor of a moved-from item, run under the lock: they must not
@@ -205,7 +205,7 @@ class channel final : detail::any_channel<Policy>,
     /// \returns an item, or `empty`, or `closed` (and drained).
     [[nodiscard]] get_result<T> try_get() {
         detail::uninitialised_slot<T> place;
-        std::uint64_t number = 0;
+        std::uint64_t number = 0;  // of the item, in the order of the gets; not needed here
         if (this->get_unawaited(place.address(), number)) return get_result<T>(*place.take());
         locked_change locked(*this);
         const detail::outcome result = this->take(place.address(), number, nullptr, locked.woken());

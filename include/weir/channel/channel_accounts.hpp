@@ -80,8 +80,8 @@ class channel_clock {
     const executor_use given_;
 };
 
-// The type of the slots (workers) of a stage. `Policy`: what the run measures: `measured`, `summed` or
-// `unmeasured`.
+// The type of the slots (workers) of a stage. `Policy`: what the run (a started pipeline) measures:
+// `measured`, `summed` or `unmeasured`.
 template <class Policy>
 using slot_of = std::conditional_t<Policy::statistics, timed_slot<keeps_histograms<Policy>>, slot>;
 
@@ -96,8 +96,8 @@ class channel_accounts : public channel_ends<Policy> {
     using typename ends::whole_lock;
     using slot_type = slot_of<Policy>;
 
-    // Measures from `now` on, the beginning of the run. `feeds_consumer`: the consumer of the run gets from
-    // this channel.
+    // Measures from `now` on, the beginning of the run. `feeds_consumer`: the run's consumer (the coroutine
+    // or thread that takes its results) gets from this channel.
     void start_measuring(std::int64_t now, [[maybe_unused]] bool feeds_consumer = false) noexcept {
         if constexpr (Policy::statistics) {
             const whole_lock held(*this);
@@ -217,7 +217,8 @@ class channel_accounts : public channel_ends<Policy> {
         }
     }
 
-    // Called for each item that is got and is no mark. After the first item, a call only checks a flag.
+    // Called for each item that is got, but not for a mark (see `count_mark`). After the first item, a call
+    // only checks a flag.
     WEIR_ALWAYS_INLINE void record_first_get([[maybe_unused]] slot* measured) noexcept {
         if constexpr (Policy::statistics) {
             if (!this->records_first_get_) return;
@@ -232,7 +233,8 @@ class channel_accounts : public channel_ends<Policy> {
         ++put_marks_;
         ++get_marks_;
     }
-    // Called by a cancel. `items`: the number of items and marks inside, which do not count as got.
+    // Counts the items inside as discarded, not as got, when the channel is cancelled. `items`: the number of
+    // items and marks inside.
     void discard(std::uint64_t items) noexcept {
         discarded_ += items - (put_marks_ - get_marks_);
         get_marks_ = put_marks_;

@@ -127,7 +127,7 @@ class channel_awaiter : public not_awaited {
     }
 
     // True: the operation must go through `suspend`: its coroutine has to yield (the end of its slice, see
-    // channel_end.hpp), or it puts a traced item. `before`: the number of earlier operations at this end.
+    // channel_end.hpp), or it puts an item that a trace follows. `before`: earlier operations at this end.
     WEIR_ALWAYS_INLINE bool must_suspend() noexcept { return must_suspend(channel_->count_at(line_)); }
     WEIR_ALWAYS_INLINE bool must_suspend(std::uint64_t before) noexcept {
         if (!needs_suspend<Policy>(Puts, before, waiter_.measured)) return false;
@@ -284,7 +284,7 @@ class channel_awaiter : public not_awaited {
     bool suspended_;
     bool reports_put_;       // `has_waited` ends the put in the trace
     bool listens_to_run_;    // `on_run_stop_` has been constructed
-    const end_token* ends_;  // `ends` of the suspended coroutine's environment
+    const end_token* ends_;  // `env.ends` of the suspended coroutine, which may end its waits
     uninitialised_slot<stop_callback<stop_waiting>> on_run_stop_;  // ends the wait by `env.ends`
 };
 

@@ -79,7 +79,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     }
 
     // Ends the get of a slot (a worker of a stage) without an item, if the slot waits. The caller has set the
-    // flag `recalled` of the slot: the slot must hold its earlier items no longer, or has to leave service.
+    // flag `recalled` of the slot: the slot has to put its incomplete batch, or to leave service (end), as
+    // the stage is to have fewer slots.
     void recall(const slot& getter) noexcept {
         waiter* found = nullptr;
         {
@@ -205,7 +206,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
 
     // A wait ends: removes the waiter from its line, and sets the outcome. Slot and channel record the same
     // instants, so that their sums agree. For an early put, calls `remove_early`.
-    // `counts`: false if the wait moved a mark of the end of an epoch, which does not count as an operation.
+    // `counts`: false if the wait moved a mark of the end of an epoch (a pass over the data), which does not
+    // count as an operation.
     void remove_waiter(waiter& w, side line, detail::outcome result, std::int64_t now,
                        [[maybe_unused]] bool counts = true) noexcept {
         if (line == side::put && is_early(w)) return remove_early(w, result, now);
@@ -252,10 +254,11 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         return w;
     }
 
-    std::uint64_t waits_ = 0;                         // the number of waits that have begun
-    bool consumers_help_ = false;                     // see `any_channel::let_consumers_help`
-    std::string name_;                                // set before the channel is used
-    std::unique_ptr<const std::string> merged_name_;  // for reports, if a sink was merged with this queue
+    std::uint64_t waits_ = 0;      // the number of waits that have begun
+    bool consumers_help_ = false;  // waiting threads run the executor: `any_channel::let_consumers_help`
+    std::string name_;             // set before the channel is used
+    // The name in reports if the last stage of a pipeline (the sink) was merged with this queue; else null.
+    std::unique_ptr<const std::string> merged_name_;
 
   private:
     // Whether the put waits for its turn, in `early_`: a put with a lower number is missing.

@@ -144,8 +144,8 @@ struct alignas(64) channel_end {
 // one for putting: changes of the lines of waiters, of whether the channel is closed and, if measured, of
 // whether it is empty. Either lock is enough to read these.
 //
-// A channel of capacity 1 or 2, or with a merged sink, has one lock: the lock for putting guards both ends.
-// In such a channel most operations concern both ends. For the gains see bench/results.md.
+// A channel of capacity 1 or 2, or merged with the last stage (the sink), has one lock: the lock for putting
+// guards both ends. In such a channel most operations concern both ends. For the gains see bench/results.md.
 template <class Policy>
 class channel_ends {
     static_assert(policy_like<Policy>,
@@ -221,8 +221,8 @@ class channel_ends {
         return (line == side::put ? put_end_.count : get_end_.count).load(std::memory_order_relaxed);
     }
 
-    // From now on the items of this channel count towards the limit in bytes of a run. Called before the
-    // channel is used. `sources`: the set of sources whose items come through this channel.
+    // From now on this channel's items count towards the limit in bytes of a run (a started pipeline). Called
+    // before the channel is used. `sources`: the sources whose items come through this channel, a bit mask.
     void set_budget(byte_budget* budget, std::uint64_t sources = 0) noexcept {
         const whole_lock held(*this);
         bytes_.budget = budget;

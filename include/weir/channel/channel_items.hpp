@@ -21,7 +21,8 @@
 namespace weir::detail {
 
 // The part of a channel that is compiled for each item type: the fast path, on which an item moves under the
-// lock of one end. Used by the awaitables, `try_put`, `try_get`, and puts and gets of several items.
+// lock of one end. Used by the awaitables, `try_put`, `try_get`, and puts and gets of several items. If the
+// fast path can't do an operation, the caller takes the slow path, under both locks (`any_channel`).
 // `Policy`: what the channel measures: `measured`, `summed` or `unmeasured`.
 template <class Policy>
 class channel_items : public channel_core<Policy> {
@@ -154,7 +155,8 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // Moves as many items as the lock of this end allows; returns their number. Does not call `update_hints`.
+    // Moves as many items as the lock of this end allows; returns their number. Such moves don't change what
+    // `update_hints` computes.
     template <class T>
     std::size_t push_some(T* items, std::size_t most) noexcept {
         if (put_is_accounted() || core::put_needs_both()) return 0;
@@ -219,7 +221,7 @@ class channel_items : public channel_core<Policy> {
     }
 
     // The puts and gets that change the statistics, if one lock guards both ends: the put of the first item,
-    // the get of the last item, and each put and get of a queue with a merged sink
+    // the get of the last item, and each put and get of a queue that is merged with the last stage, the sink
     // (`any_channel::merge_sink`). With two locks, the slow path does these puts and gets.
     WEIR_ALWAYS_INLINE bool put_is_accounted() const noexcept {
         return Policy::statistics && core::has_one_lock() && (core::size() == 0 || core::has_sink());
@@ -246,7 +248,7 @@ class channel_items : public channel_core<Policy> {
     }
 
     // Updates the meter of the merged sink. `mark`: whether the item that a waiting get has just received,
-    // which is not in the ring, is a mark of the end of an epoch.
+    // which is not in the ring, is a mark of the end of an epoch (a pass over the data).
     WEIR_NOINLINE void update_sink_meter(slot* measured, bool mark = false) noexcept {
         core::update_sink_meter(measured, [this, mark](std::uint64_t i) {
             if (type_.is_mark == nullptr) return false;
@@ -273,7 +275,8 @@ class channel_items : public channel_core<Policy> {
     WEIR_ALWAYS_INLINE void pushed(std::uint64_t count) noexcept {
         put_end_.count.store(count, std::memory_order_release);
     }
-    // release: the place is free; pairs with the acquire in put_here(), push_some() and has_place()
+    // release: the place is free; pairs with the acquire in put_here(), push_some() and
+    // `channel_puts::has_place`
     WEIR_ALWAYS_INLINE void popped(std::uint64_t count) noexcept {
         get_end_.count.store(count, std::memory_order_release);
     }

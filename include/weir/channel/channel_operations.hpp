@@ -153,15 +153,16 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
         return place_.take();
     }
 
-    // For the get of a slot that returned no item: whether the slot was recalled (`slot::recalled`), so that
-    // the channel may have items later. False: the channel is closed and drained.
+    // For the get of a slot that returned no item. True: the slot was recalled (its wait ended because it has
+    // to put its batch, or to end: see `slot::recalled`), and the channel may have items later. False: the
+    // channel is closed and drained.
     bool was_recalled() const noexcept { return this->waiter_.outcome == outcome::stopped; }
 
     // The item's number in the order of the gets, from 0; after an item was got.
     std::uint64_t number() const noexcept { return this->waiter_.number; }
 
   protected:
-    // `ends_slice`: whether the operation may be the last of its coroutine's slice (channel_end.hpp).
+    // `ends_slice`: whether the operation may end a slice, so that the coroutine yields (channel_end.hpp).
     WEIR_NOINLINE bool moves_at_once(bool ends_slice = true) noexcept {
         if ((ends_slice && this->must_suspend()) || this->channel_->get_needs_both()) return false;
         return this->channel_->template get_at_once<T>(this->waiter_);

@@ -19,8 +19,9 @@
 
 namespace weir::detail {
 
-// The puts of a channel that may have to wake coroutines, compiled once for all item types; and numbered puts
-// (`put_order`), whose paths under the put lock alone are templates.
+// The puts of a channel that may have to wake coroutines, compiled once for all item types. Also the numbered
+// puts of a stage that keeps the order of its input (`put_order`); if these need only the put lock, they are
+// templates of the item type.
 //
 // | a numbered put                   | what happens                                                       |
 // |----------------------------------|--------------------------------------------------------------------|
@@ -45,11 +46,11 @@ class channel_puts : public channel_items<Policy> {
     using typename items::side;
     using typename items::waiter;
 
-    // The record of the items in this queue that a trace follows; null: no item of the run is traced, or
-    // there is no run.
+    // The record of the items in this queue that a trace follows; null: no item of the run (a started
+    // pipeline) is traced, or there is no run.
     trail_marks* trace_marks() const noexcept { return trace_marks_; }
     // Adds this queue to the trace; called before the run begins if items are traced. `feeds_stage`: a stage
-    // gets from this queue; false: the consumer of the run does.
+    // gets from this queue; false: the consumer does, which takes the results of the run.
     void add_to_trail(run_trail& trail, bool feeds_stage) {
         trace_marks_ = &trail.add_queue(this->name_, this->capacity_, feeds_stage);
     }

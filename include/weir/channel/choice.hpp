@@ -146,11 +146,11 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
 
 // Base of the awaitables of `select`, `get_for`, `put_for` and their like.
 //
-// First the operations are tried, one channel at a time, until one is done. If none can be done, each joins
-// the line of its channel, again one channel at a time. An operation that has become possible meanwhile is
-// done at that point, unless another one was served before. So no wait misses a possible operation. No two
-// channels are locked at once. Source: selectgo of the Go runtime (runtime/select.go), which claims waiters
-// in the same way; joining the lines without locking all channels is from crossbeam-channel (src/select.rs).
+// First the operations are tried, one channel at a time, until one is done. Else each joins the line of its
+// channel, again one channel at a time. An operation that has become possible meanwhile is done at that
+// point, unless another one was served before, and so has claimed the choice. So no wait misses a possible
+// operation. No two channels are locked at once. Source: selectgo of the Go runtime (runtime/select.go), with
+// the same claim; joining the lines without locking all channels is from crossbeam-channel (src/select.rs).
 template <class Platform>
 class choice_operation : public not_awaited {
   public:
@@ -175,7 +175,7 @@ class choice_operation : public not_awaited {
         return chosen_ == count_ ? suspend(h, env) : yield(h, env);
     }
 
-    // For accounting: when the coroutine became ready to resume, in ns; 0: not recorded.
+    // For the times of a slot whose function waits: when the coroutine became ready, in ns; 0: not recorded.
     std::int64_t ready_at() noexcept {
         settle();
         if (yielded_at_ != 0) return yielded_at_;
@@ -188,7 +188,7 @@ class choice_operation : public not_awaited {
 
     choice_operation(std::size_t count, const wait_limit& limit, stop_token stop) noexcept
         : count_(count), chosen_(count), limit_(limit), stop_(std::move(stop)) {}
-    // Called before the await. `cases`: as many as the constructor's `count`; null pointers are skipped.
+    // Sets the operations, before the await: as many as the constructor's `count`; null pointers are skipped.
     void set_cases(any_case* const* cases) noexcept { cases_ = cases; }
 
     ~choice_operation() = default;
@@ -203,7 +203,7 @@ class choice_operation : public not_awaited {
     }
 
     // The index of the case that was done. If none was, the number of cases: `status_without_case` tells why.
-    // Errors: `stopped` if a stop of the run, a `time_limit` of the stage or a `when_any` has ended the wait.
+    // Errors: `stopped` if a stop of the run (pipeline), a `time_limit` or a `when_any` has ended the wait.
     std::size_t resumed() {
         settle();
         if (choice_.was_stopped(stopped_by::run)) throw stopped();

@@ -18,7 +18,8 @@ namespace weir::detail {
 class origin;
 class progress_recorder;
 
-// The interface by which items report that the consumer has taken them, or that a stage has dropped them.
+// The interface by which items report that the consumer (which takes the results of a run, a started
+// pipeline) has taken them, or that a stage has dropped them.
 class progress_listener {
   public:
     // An item gives up its share of `from`. `taken`: by the consumer; false: a stage drops the item.
@@ -31,10 +32,11 @@ class progress_listener {
     ~progress_listener() = default;
 };
 
-// The origin of items: one item of the source, or several origins, the parts. An item of the source has a
-// position (`draw::position`), unless it repeats another one to pad an epoch (a pass over the data). The
-// origin counts shares: one for each item made from it that the consumer has not taken and no stage has
-// dropped. When no share is left, a checkpoint counts the source's items in the origin as finished.
+// The origin of items: one item of the source; or, for an item made of several (as a batch is), their
+// origins, the parts. An item of the source has a position (`draw::position`), unless it repeats another one
+// to pad an epoch (a pass over the data). The origin counts shares: one for each item made from it that the
+// consumer has not taken and no stage has dropped. When no share is left, a checkpoint counts the source's
+// items in the origin as finished.
 class origin {
   public:
     static constexpr std::uint64_t no_position = UINT64_MAX;
@@ -88,8 +90,8 @@ class provenance {
 
     std::uint64_t epoch() const noexcept { return epoch_; }
 
-    // Called when an element that is made of `other` is appended to the item, a batch. Either all items of a
-    // run have origins, or none has.
+    // Adds the origin of `other` to the parts of this origin. Called when an element that is made of `other`
+    // is appended to the item, such as a batch. Either all items of a run have origins, or none has.
     void add(provenance&& other) {
         epoch_ = other.epoch_;
         if (!other.from_) return;

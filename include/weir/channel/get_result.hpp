@@ -88,7 +88,7 @@ class [[nodiscard]] get_result {
 template <class T>
 class [[nodiscard]] get_from : public get_result<T> {
   public:
-    /// For `select`.
+    /// The result of a get from channel number `which` of the range. Called by `select`.
     get_from(std::size_t which, get_result<T>&& result) noexcept
         : get_result<T>(std::move(result)), which_(which) {}
     /// The number of the channel in the range, from 0.

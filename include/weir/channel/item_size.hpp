@@ -58,7 +58,8 @@ concept has_size = std::is_object_v<T> && !std::is_array_v<T> && requires { size
 ///
 /// By default: for a range with `std::size`, the sum over its elements; for a `unique_ptr` or `shared_ptr` to
 /// one object, that of the object; for an optional, pair or tuple, the sum over its parts; else `sizeof(T)`.
-/// A null pointer and an empty optional count 0. A range of its own type, such as a tree, counts `sizeof(T)`.
+/// A null pointer and an empty optional count 0. A range whose elements have the type of the range, such as a
+/// tree, counts `sizeof(T)`.
 ///
 /// `of` is called under the lock of the queue, also more than once, when the item goes in, waits to go in, or
 /// comes out. It returns the same number each time, does not throw, and does not use the queue.
@@ -72,7 +73,7 @@ struct item_size {
         if constexpr (detail::sized_container<T>) {
             using element = typename detail::element_at<decltype(std::begin(item))>::type;
             if constexpr (std::is_same_v<element, T>) {
-                return sizeof(T);  // a range of itself, such as a tree: the recursion would not end
+                return sizeof(T);  // its own element type, as a tree: the recursion would not end
             } else if constexpr (std::is_trivially_copyable_v<element> && !detail::sized_container<element> &&
                                  requires { item_size<element>::by_default; }) {
                 return static_cast<std::size_t>(std::size(item)) * sizeof(element);
@@ -123,9 +124,10 @@ struct item_size<std::tuple<T...>> {
 
 namespace weir::detail {
 
-// The limit in bytes of a whole run, for the sum over all its queues. The queues add and remove under their
-// own locks. A source calls `is_spent` before it makes an item. If it has to wait, it calls `is_spent` again
-// under the lock of its wait queue. `wake_sources` takes that lock, too, so that no wake-up is lost.
+// The limit in bytes of a whole run (a started pipeline), for the sum over all its queues. The queues add and
+// remove under their own locks. A source calls `is_spent` before it makes an item. If it has to wait, it
+// calls `is_spent` again under the lock of its wait queue. `wake_sources` takes that lock, too, so that no
+// wake-up is lost.
 class byte_budget {
   public:
     explicit byte_budget(std::size_t most) noexcept : most_(most) {}

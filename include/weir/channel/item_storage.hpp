@@ -62,8 +62,8 @@ struct never_throws {
                   "between two places; put std::unique_ptr of this type instead");
 };
 
-// The operations on an item, for code that is compiled once for all item types: about half of the code of a
-// channel. Code that runs for each item without waiting is a template of the item type instead: see
+// The operations on an item, for the part of a channel that is compiled once for all item types, about half
+// of its code. Code that runs for each item without waiting is a template of the item type instead: see
 // `channel_items::put_here`.
 struct item_type {
     void (*move)(void* from, void* to) noexcept;      // move-constructs `to`; `from` remains
@@ -71,7 +71,7 @@ struct item_type {
     void (*destroy)(void* item) noexcept;
     std::size_t size;
     std::size_t alignment;
-    std::size_t (*bytes)(const void* item) noexcept;  // see `item_size`
+    std::size_t (*bytes)(const void* item) noexcept;  // its size by `item_size`
     bool (*is_mark)(const void* item) noexcept;  // whether it is a mark, which ends an epoch; null: none is
 };
 

@@ -27,7 +27,7 @@ namespace weir {
 template <class... Results>
 class [[nodiscard]] select_result {
   public:
-    /// For `select`: the case of index `Index`.
+    /// Called by `select` when it has chosen the case of index `Index`.
     template <std::size_t Index, class Result>
     select_result(std::in_place_index_t<Index> which, Result&& result)
         : chosen_(which, std::forward<Result>(result)) {}
@@ -254,7 +254,7 @@ inline constexpr bool are_valid_cases =
     num_of_kind<select_kind::operation, Cases...> != 0 && num_of_kind<select_kind::time, Cases...> <= 1 &&
     num_of_kind<select_kind::stop, Cases...> <= 1;
 
-// The platform of the first channel among the cases.
+// The platform (the type that supplies locks and atomics) of the first channel among the cases.
 template <class Case, class... Others>
 struct platform_of_cases : platform_of_cases<Others...> {};
 template <class Case, class... Others>

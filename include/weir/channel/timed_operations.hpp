@@ -16,7 +16,7 @@
 
 namespace weir::detail {
 
-// The awaitable of a put or get with a time limit and a stop token: a choice with one case.
+// The awaitable of a put or get with a time limit and a stop token: a `choice_operation` with one case.
 template <class Channel, bool Puts>
 class timed_operation : public choice_operation<typename Channel::core_type::platform> {
     using base = choice_operation<typename Channel::core_type::platform>;

@@ -57,7 +57,7 @@ struct basic_waiter {
 
     void* item;            // put: the item to move from; get: where to construct the item
     slot* measured;        // the slot (stage worker) that waits; null: another coroutine, or a thread
-    std::uint64_t number;  // get: of the item, in the order of the gets; put: see `put_order`
+    std::uint64_t number;  // get: of the item, in the order of the gets; put: of a numbered put (`put_order`)
     std::uint64_t wait;    // the number of this wait, counted from 1 at each channel; for reports
 
     basic_waiter* next;
@@ -197,7 +197,8 @@ class basic_choice {
     basic_choice(const basic_choice&) = delete;
     basic_choice& operator=(const basic_choice&) = delete;
 
-    // Called before any waiter of the choice is in line. `limit`: null for none.
+    // Begins a wait of the coroutine `h` of `ex`, before any waiter of the choice is in line. `limit`: the
+    // time limit; null: none.
     void begin(std::coroutine_handle<> h, weir::executor& ex, const time_point* limit) noexcept {
         coroutine_ = h;
         executor_ = &ex;
@@ -217,7 +218,7 @@ class basic_choice {
     }
     bool is_claimed() const noexcept { return claimed_.load(std::memory_order_relaxed); }  // relaxed: a hint
 
-    // Called by the thread that claimed the choice, as its last use of the choice.
+    // Lets the coroutine resume. Called by the thread that claimed the choice, as its last use of the choice.
     void wake() noexcept {
         if (timer_) {
             executor_->cancel(*timer_);
@@ -235,8 +236,8 @@ class basic_choice {
         wake();
     }
 
-    // Called by the coroutine when its waiters are in line. False: the coroutine continues at once. True: it
-    // is suspended, and may already be running elsewhere.
+    // Called by the coroutine when its waiters are in line. False: the choice has been woken before, and the
+    // coroutine continues at once. True: it is suspended, and may already be running elsewhere.
     bool try_suspend() noexcept {
         if (timer_) {
             executor_->add(*timer_);
@@ -260,7 +261,8 @@ class basic_choice {
         return timer_ && !timer_->cancelled() ? timer_->fired().time_since_epoch().count() : 0;
     }
 
-    // Called if the frame of the suspended coroutine is destroyed. The executor must run no coroutine then.
+    // Ends the wait without a resumption: the frame of the suspended coroutine is being destroyed. The
+    // executor must run no coroutine then.
     void abandon() noexcept {
         static_cast<void>(claim(nullptr));
         if (!timer_) return;

@@ -77,7 +77,7 @@ class channel_meter {
         (&of == &puts ? put_waits_ : get_waits_).record(ns);
     }
 
-    // Called when the first item was got. Before such a call, `first` returns INT64_MIN.
+    // Records when the first item was got: the result of `first`, which is INT64_MIN before.
     void note_first(std::int64_t now) noexcept { first_ = settle(now); }
     std::int64_t first() const noexcept { return first_; }
     std::int64_t begin() const noexcept { return begin_; }
@@ -133,7 +133,7 @@ class channel_meter {
 class no_meter {};  // for channels that are not measured
 
 // The statistics of a sink that is merged with a channel. A sink is the last stage of a pipeline; it takes
-// items from the queue before the sink, and puts them into its own queue.
+// items from the queue before the sink, and puts them into its own queue, from which the consumer gets them.
 struct sink_figures {
     std::uint64_t num_taken = 0;   // items taken from the queue before the sink
     std::uint64_t num_passed = 0;  // items put into the sink's own queue
@@ -144,7 +144,7 @@ struct sink_figures {
     duration empty{};                // the time in which the queue before the sink was empty
     histogram get_waits;             // of the sink's gets from the queue before the sink
     histogram put_waits;             // of the sink's puts into its own queue
-    std::int64_t moved = INT64_MAX;  // see `sink_meter::moved`
+    std::int64_t moved = INT64_MAX;  // the last movement in ns: see `sink_meter::moved`
 };
 
 // A sink takes an item and puts it into its own queue, which takes no time. So the actions of a sink follow
@@ -208,7 +208,7 @@ class sink_meter {
         is_empty_before_ = taken_ == put;
     }
 
-    // Called when all items were discarded, and no put will follow: the sink has ended.
+    // Ends the sink. Called when all items were discarded, and no put will follow.
     void discard(std::int64_t now) noexcept {
         settle(now);
         over_ = is_empty_before_ = true;

@@ -108,7 +108,7 @@ class histogram {
     /// The sum of all durations, exact up to 292 years; a greater sum is `duration::max()`.
     [[nodiscard]] duration sum() const noexcept { return duration(to_signed(sum_)); }
 
-    /// The longest duration, exact; 0 if empty. After a subtraction: see `operator-=`.
+    /// The longest duration, exact; 0 if empty. After a subtraction, it may be too great: see `operator-=`.
     [[nodiscard]] duration(max)() const noexcept { return duration(max_); }
 
     /// The exact average, rounded towards 0; 0 if empty.

@@ -29,8 +29,8 @@ struct confidence_interval {
 /// The throughput of a stage, estimated from consecutive blocks of equally many items.
 ///
 /// Source: batch means, with the t distribution: Schmeiser, "Batch Size Effects in the Analysis of Simulation
-///         Output", Operations Research 30 (1982), which has 10 to 30 blocks. The interval is computed for
-///         the logarithm of the rate.
+///         Output", Operations Research 30 (1982), which advises 10 to 30 blocks. The interval is computed
+///         for the logarithm of the rate.
 struct item_pace {
     std::uint64_t num_items = 0;  ///< items in all blocks
     std::size_t num_blocks = 0;   ///< 3 or more

@@ -1,4 +1,4 @@
-// weir measure: policies: template arguments that choose what a channel or a run measures
+// weir measure: policies: template arguments that choose what a channel or a started pipeline measures
 // SPDX-License-Identifier: BSL-1.0
 #ifndef WEIR_MEASURE_POLICY_HPP
 #define WEIR_MEASURE_POLICY_HPP

@@ -13,11 +13,12 @@
 
 namespace weir {
 
-/// The resources that the whole process used during a run: by its stages, its consumer, and the rest of the
-/// program. The values show why a stage is slow: it computes, or it waits for a processor, for memory or for
-/// a disk. Values that the system doesn't report are empty: on macOS those of storage, memory and processors,
-/// on Windows those of faults, switches and storage. After the end of the run, the values of memory are those
-/// of the end; if no snapshot was taken before, those of the first snapshot after the end.
+/// The resources that the whole process used during a run of a pipeline: for its stages, for its consumer
+/// (which takes the results), and for the rest of the program. The values show why a stage is slow: it
+/// computes, or it waits for a processor, for memory or for a disk. Values that the system doesn't report are
+/// empty: on macOS those of storage, memory and processors, on Windows those of faults, switches and storage.
+/// After the end of the run, the values of memory are those of the end; if no snapshot was taken before,
+/// those of the first snapshot after the end.
 struct process_stats {
     duration elapsed{};                                 ///< from the start of the run to the snapshot
     std::optional<unsigned> processors;                 ///< that the thread that takes the snapshot may use
@@ -38,8 +39,9 @@ struct process_stats {
     /// \returns the part of `busy` in the kernel; 0 if unknown.
     [[nodiscard]] double busy_in_system() const noexcept { return share(system_time); }
 
-    /// A lap: the resources used from `earlier` to `later`; nothing becomes negative. Memory and processors
-    /// are those of `later`. Any other value that one of the two snapshots lacks is empty.
+    /// A lap (a part of a run): the resources used from `earlier` to `later`; nothing becomes negative.
+    /// Memory and processors are those of `later`. Any other value that one of the two snapshots lacks is
+    /// empty.
     [[nodiscard]] friend process_stats operator-(process_stats later, const process_stats& earlier) {
         const auto since = [](auto& a, const auto& b) {
             if (a && b) {

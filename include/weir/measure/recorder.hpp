@@ -148,7 +148,7 @@ class bucket_counts {
         c.store(c.load(std::memory_order_relaxed) + times, std::memory_order_release);
     }
 
-    atomic<narrow*> rows_[num_rows]{};  // of each octave; null: no duration
+    atomic<narrow*> rows_[num_rows]{};  // of each octave; null: no duration in it
     block first_;
     block* more_[num_rows / block_length - 1]{};
     std::size_t num_used_ = 0;
@@ -227,7 +227,7 @@ class basic_recorder {
     std::uint64_t in_bucket(std::size_t bucket) const noexcept { return counts_.in_bucket(bucket); }
     // The number of durations that are in no bucket, for lack of memory.
     std::uint64_t unsorted() const noexcept { return counts_.unsorted(); }
-    // relaxed: see the comment of the class
+    // relaxed: readers call in_bucket() first, whose acquire makes sum and maximum visible
     std::uint64_t sum() const noexcept { return sum_.load(std::memory_order_relaxed); }
     std::uint64_t(max)() const noexcept { return max_.load(std::memory_order_relaxed); }
 };

@@ -63,8 +63,8 @@ class slot : public basic_state_meter<> {
     void set_work_here() const noexcept { trampoline::set_work_here(stage_); }
 
     // Stores the thread that runs the chain, for `is_below`. Called by `resumed`. Called without `resumed`
-    // when the chain resumes after the cancellation of a `delayed_action`, a wait that does not change the
-    // state of the slot. When the chain suspends in that wait, `leave_thread` is called.
+    // when the chain resumes after it has awaited the cancellation of a `delayed_action` (a delayed call):
+    // this wait does not change the slot's state. When the chain suspends in it, `leave_thread` is called.
     void enter_thread() noexcept {
         set_work_here();
         thread_.store(standard_platform::this_thread(), std::memory_order_relaxed);
@@ -90,7 +90,8 @@ class slot : public basic_state_meter<> {
     // `longest_slice` since it resumed.
     bool has_used_time_slice() const noexcept { return (slow_reasons_ & time_slice_used) != 0; }
 
-    // Called before the slot is used, if the run is traced.
+    // Sets the trace of the slot, and the journal of its states. Called before the slot is used, if the run
+    // is traced.
     void start_tracing(slot_trail& by, state_journal& journal) noexcept {
         trail = &by;
         write_into(journal);
@@ -152,7 +153,7 @@ class slot : public basic_state_meter<> {
     // stage gone also sees the stage's output channels closed.
     standard_platform::atomic<bool> gone{false};
 
-    // Called before the slot is used.
+    // Sets the first state, in which the slot is from `now` on. Called before the slot is used.
     void begin(std::int64_t now, slot_state state = slot_state::runnable) noexcept {
         basic_state_meter::begin(now, state);
         record_reading(last_resumed_ = now);
@@ -167,7 +168,7 @@ class slot : public basic_state_meter<> {
     standard_platform::atomic<std::int64_t> failure_time_{0};  // ns
     standard_platform::atomic<std::uint64_t> retries_{0};
     standard_platform::atomic<std::int64_t> retry_time_{0};  // ns
-    // Only the chain uses these.
+    // Only the chain uses these three members.
     std::int64_t last_resumed_ = 0;
     std::uint8_t slow_reasons_ = 0;
     bool is_in_overhead_ = false;

@@ -17,11 +17,11 @@
 
 namespace weir {
 
-/// The time that one slot of a stage, one of its workers, spent in each state. A slot is always in exactly
-/// one state, so the times sum to the elapsed time.
+/// The time that one slot of a stage, one of its workers, spent in each state during a run of the pipeline. A
+/// slot is always in exactly one state, so the times sum to the elapsed time.
 struct slot_times {
     duration off{};        ///< not at work: not started yet, ended, or taken out of service; or the run is
-                           ///< paused, or a profile of the run measures another stage
+                           ///< paused, or the stages are measured one by one (`profile`, `WEIR_DIAGNOSE`)
     duration wait_get{};   ///< from suspending in get until an item is handed over or get fails: starved
     duration runnable{};   ///< from being ready to run until a thread runs it: short of threads
     duration run{};        ///< the stage's function has a thread
@@ -29,9 +29,11 @@ struct slot_times {
     duration wait_put{};   ///< from suspending in put until there is room or put fails: held back
     duration wait_turn{};  ///< done with an item that may not leave yet: earlier items have to leave
                            ///< first, and the queue has no place for it meanwhile; or it is not the
-                           ///< slot's turn, as in a merge; or no begun batch has a place for the item.
-                           ///< Of a source: the queues hold more than `run_options::max_bytes`
-    duration overhead{};   ///< the library wakes other threads, or calls hooks or `on_failure`
+                           ///< slot's turn, as in a merge; or, in `batch_slots`, no begun batch has a place
+                           ///< for the item. Of a source: the queues hold more than
+                           ///< `run_options::max_bytes`
+    duration overhead{};   ///< the library wakes other threads, or calls the program's hooks (before and
+                           ///< after each invocation) or `on_failure`
 
     /// \returns the sum of all states.
     [[nodiscard]] constexpr duration total() const noexcept;
@@ -115,7 +117,7 @@ class basic_state_meter {
         entered_ = since_;
         if (journal_ != nullptr) journal_->add(next, since_);
     }
-    // Called before the slot is used.
+    // From now on, each change of state is added to `journal`. Called before the slot is used.
     void write_into(state_journal& journal) noexcept { journal_ = &journal; }
 
     // Reserves the lock for the calling thread, which then takes it faster. Called before any thread uses the
@@ -127,13 +129,14 @@ class basic_state_meter {
         return state_;
     }
 
-    // As `entered`; takes the lock.
+    // Returns the state, and the instant at which it was entered. Takes the lock.
     std::pair<slot_state, std::int64_t> state_since() noexcept {
         const typename lock_type::guard held(lock_);
         return entered();
     }
 
-    // For snapshots, which lock all slots of a stage and then read them at one instant.
+    // For snapshots, which lock all slots of a stage, and then read them at one instant. `spent_until`
+    // returns the time in each state up to `now`, in ns.
     void lock() noexcept { holder_ = lock_.enter(); }
     void unlock() noexcept { lock_.leave(holder_); }
     std::array<std::int64_t, slot_states> spent_until(std::int64_t now) noexcept {
@@ -142,7 +145,7 @@ class basic_state_meter {
         for (std::size_t i = 0; i < slot_states; ++i) spent[i] = read_sum(spent_[i]);
         return spent;
     }
-    // As `spent_until`, which is called under the lock; this function takes the lock. For one slot's times.
+    // The same as `spent_until`, for a caller that does not hold the lock.
     std::array<std::int64_t, slot_states> spent_before(std::int64_t now) noexcept {
         const typename lock_type::guard held(lock_);
         return spent_until(now);
@@ -152,7 +155,7 @@ class basic_state_meter {
     // The state, and the instant at which it was entered, which snapshots don't change. Under the lock.
     std::pair<slot_state, std::int64_t> entered() const noexcept { return {state_, entered_}; }
 
-    // Called before the slot is used. The states' times sum to the time since `now`.
+    // Sets the first state. Called before the slot is used. The states' times sum to the time since `now`.
     void begin(std::int64_t now, slot_state state) noexcept {
         since_ = entered_ = now;
         state_ = state;
@@ -204,13 +207,13 @@ class stillness {
 struct state_in_reports {
     slot_state state;
     duration slot_times::* time;
-    const char* name;     // the name of the member of `slot_times`; also used as key, label, column and style
+    const char* name;     // of the member of `slot_times`; also a JSON key, a label, a column and a CSS class
     const char* is;       // a short form, as in "83 % is starved"
-    const char* meaning;  // the explanation on a page
+    const char* meaning;  // the explanation on an HTML page
     const char* note;     // the explanation below a table; empty: none needed
     char sign;            // the character in a text bar
     const char* ansi;     // the SGR parameters of the colour in a terminal with 256 colours
-    const char* colour;   // the colour on a page
+    const char* colour;   // the colour on an HTML page
 
     // For narrow columns: `get` for `wait_get`.
     [[nodiscard]] constexpr std::string_view short_name() const noexcept {

@@ -86,16 +86,16 @@ struct channel_stats {
     [[nodiscard]] friend bool operator==(const channel_stats&, const channel_stats&) = default;
 };
 
-/// The statistics of a stage that copies its items to a device (`to_device`), or waited for blocks of a pool.
+/// The statistics of a stage that copies its items to a device (`to_device`), or waited for memory blocks.
 struct transfer_stats {
     std::uint64_t num_copies = 0;        ///< completed copies
     std::uint64_t bytes = 0;             ///< bytes of these copies
     duration copying{};                  ///< time of these copies on the device, summed
-    std::uint64_t num_handed_over = 0;   ///< copies whose batch a consumer's stream of the device took over
+    std::uint64_t num_handed_over = 0;   ///< copies whose batch a device stream of the consumer took over
     duration handed_over{};              ///< the part of `copying` for these copies
     duration exposed{};                  ///< part of `handed_over` when the stream was idle, or maybe idle
-    std::uint64_t num_block_waits = 0;   ///< waits for a free block of a pool
-    duration block_wait{};               ///< the time of these waits, summed over slots
+    std::uint64_t num_block_waits = 0;   ///< waits for a free block of memory, as in `batch_slots`
+    duration block_wait{};               ///< the time of these waits, summed over slots (workers)
     std::uint64_t num_memory_waits = 0;  ///< waits for memory of the device
     duration memory_wait{};              ///< the time of these waits, summed over slots
 
@@ -153,7 +153,7 @@ struct retry_stats {
     [[nodiscard]] friend bool operator==(const retry_stats&, const retry_stats&) = default;
 };
 
-/// How a stage was started, as far as a prediction needs it (`record_of`).
+/// How a stage was started: what `record_of` needs, so that a run with other settings can be predicted.
 struct stage_setup {
     bool keeps_order = false;  ///< results keep the order of the items: see `stage_options::output_order`
     std::size_t executor = 0;  ///< the index of the first stage that has the same executor
@@ -182,7 +182,7 @@ struct stage_stats {
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
     std::optional<stage_setup> setup = std::nullopt;         ///< none: a sink, which has no executor
-    std::optional<bool> awaits_others = std::nullopt;        ///< whether a source that awaits reads a channel
+    std::optional<bool> awaits_others = std::nullopt;        ///< of a source that waits: whether on a channel
     /// A sample of the `num_tasks` invocations, or of the batches of an `aggregate`; none: not recorded, see
     /// `run_options::recording`. Of a lap: those that ended in the lap.
     std::optional<task_samples> samples = std::nullopt;
@@ -222,8 +222,8 @@ struct stage_stats {
     [[nodiscard]] friend bool operator==(const stage_stats&, const stage_stats&) = default;
 };
 
-/// When the consumer got its first item, and the throughput since then, which excludes the start-up time of
-/// stages, such as the time to load a model.
+/// When the consumer (which takes the results) got its first item, and the throughput since then, which
+/// excludes the start-up time of stages, such as the time to load a model.
 struct first_item_stats {
     duration after{};             ///< from the start of the run to the first item; in a lap, too
     duration since{};             ///< from the first item to the snapshot; in a lap, the part within the lap

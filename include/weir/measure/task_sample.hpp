@@ -12,8 +12,8 @@
 
 namespace weir {
 
-/// One invocation of a stage's function; or one batch of an `aggregate`; or the time of the consumer from the
-/// return of a call that takes an item to the next call.
+/// One invocation of a stage's function; or one batch of an `aggregate`; or the time of the consumer (which
+/// takes the results of a run) from the return of a call that takes an item to the next call.
 struct task_sample {
     duration at{};              ///< from the start of the run or lap to the end, when all results were put
     duration run{};             ///< the time in which the function had a thread; the time of the consumer

@@ -32,7 +32,7 @@ namespace weir::detail {
 class task_sampler {
   public:
     // The sample has at most `most` elements; at most `most` + 1 if `most` is even. `recording`: the number
-    // in the message if memory lacks; 0: `most`. Errors: std::bad_alloc.
+    // of invocations that the message names if memory lacks; 0: `most`. Errors: std::bad_alloc.
     task_sampler(std::size_t most, std::uint64_t seed, std::size_t recording = 0)
         : most_((most + 2) / 2 * 2), seed_(seed) {
         try {

@@ -19,7 +19,7 @@ namespace weir::detail {
 // lock. So an item that is not traced costs its getter one load, and its putter nothing.
 class trail_marks {
   public:
-    // `feeds_stage`: a stage gets from the queue; false: the consumer does.
+    // `feeds_stage`: a stage gets from the queue; false: the consumer does, which takes the run's results.
     trail_marks(std::uint32_t queue, std::size_t capacity, bool feeds_stage) : queue_(queue) {
         if (!feeds_stage) return;
         std::size_t places = 1024;  // 16 KB; never fewer, as the capacity may grow later
@@ -141,7 +141,7 @@ class slot_trail {
     bool is_open_ = false;
 };
 
-// The trace of one run. Outlives the run.
+// The trace of one run (a started pipeline). Outlives the run.
 class run_trail {
   public:
     run_trail() = default;

@@ -26,7 +26,7 @@ struct draw {
     std::uint64_t position = 0;
     std::uint64_t index = 0;  ///< the index of the sample
     std::uint64_t epoch = 0;  ///< the number of the epoch, from 0
-    bool padded = false;      ///< repeats another draw to fill up a round: see `tail::pad`
+    bool padded = false;      ///< repeats another draw, so that all ranks get equally many: see `tail::pad`
 
     constexpr draw() noexcept = default;
     /// The members in their order: position, index, epoch and `padded`.
@@ -78,6 +78,7 @@ class checkpoint {
     /// The checkpoint of a run that has taken nothing yet. Samplers call this: see their `start()`.
     ///
     /// \param shard   the rank that takes draws, and the number of ranks.
+    /// \param tail    what happens to the last draws of an epoch if there are fewer of them than ranks.
     /// \param resume  a complete checkpoint of the earlier runs; empty: there are none.
     /// Errors: `std::invalid_argument` if `resume` has another sequence or is not complete, or if
     ///         `tail::drop` omits all draws of an epoch. A sequence without draws is no error.

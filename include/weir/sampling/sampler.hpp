@@ -20,8 +20,9 @@ namespace weir {
 
 /// Returns the draws of one rank (one of the processes that share the work), one by one. Each epoch (pass
 /// over the data) has `size` draws, in an order that does not depend on the ranks. Draw number k of an epoch,
-/// from 0, goes to rank k % world, where `world` is the number of ranks. For an incomplete last round, see
-/// `tail`. After a resumption, only the draws that were not taken are numbered.
+/// from 0, goes to rank k % world, where `world` is the number of ranks. `tail` says what happens if the last
+/// round (one draw for each rank) is incomplete. After a resumption, only the draws that were not taken are
+/// numbered.
 ///
 ///     while (auto d = sampler.next()) load(d->index);   // one epoch; repeated, the next epoch
 ///
@@ -158,8 +159,8 @@ struct sampler_options {
     /// What happens at the end of an epoch if the ranks can't get equally many draws.
     weir::tail tail = weir::tail::exact;
 
-    /// The complete checkpoint to continue from, of a run with any number of ranks; empty: the first draw of
-    /// epoch 0 comes first.
+    /// The checkpoint to continue from: complete (merged from those of all ranks), of a run with any number
+    /// of ranks. Empty: the first draw of epoch 0 comes first.
     std::optional<checkpoint> resume = std::nullopt;
 };
 

@@ -172,8 +172,8 @@ struct weighted_sampler_options {
     /// What happens at the end of an epoch if the ranks can't get equally many draws.
     weir::tail tail = weir::tail::exact;
 
-    /// The complete checkpoint to continue from, of a run with any number of ranks; empty: the first draw of
-    /// epoch 0 comes first.
+    /// The checkpoint to continue from: complete (merged from those of all ranks), of a run with any number
+    /// of ranks. Empty: the first draw of epoch 0 comes first.
     std::optional<checkpoint> resume = std::nullopt;
 };
 

@@ -28,7 +28,7 @@ struct explore_options {
     /// The maximum number of schedules. `strategy::exhaustive` runs fewer if there are no more.
     std::size_t schedules = 1'000;
 
-    /// How the next step is chosen.
+    /// How decisions are made, each for one of several possible next steps.
     simulation::strategy strategy = simulation::strategy::random;
 
     /// The seed of each schedule is made from this value and the number of the schedule.
@@ -72,7 +72,8 @@ class schedule_failure : public std::runtime_error {
     /// The seed of the schedule that failed first, a value for the environment variable `WEIR_SEED`; 0: the
     /// schedule was not made from a seed.
     [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
-    /// The shortest schedule that was found: `WEIR_SCHEDULE`, or `explore_options::replay`.
+    /// The shortest schedule that was found, a value for the environment variable `WEIR_SCHEDULE` or for
+    /// `explore_options::replay`.
     [[nodiscard]] const std::string& schedule() const noexcept { return schedule_; }
 
   private:

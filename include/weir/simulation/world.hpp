@@ -137,7 +137,7 @@ class failed_check : public std::runtime_error {
 /// Cost: memory grows if more than 256 coroutines are ready at once; out of memory then: std::terminate.
 class world final : public weir::detail::virtual_executor, weir::detail::loop_turns::loop {
   public:
-    /// For `explore`.
+    /// Called by `explore` for each schedule. A schedule with more than `most_steps` steps fails.
     explicit world(detail::decisions& decisions, std::size_t most_steps = 100'000);
 
     using executor::post;
@@ -172,8 +172,8 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     /// \returns the number of steps so far. Each resumption of any coroutine in this world is one step.
     [[nodiscard]] std::size_t steps() const noexcept { return steps_; }
 
-    /// Runs until no coroutine is ready, and no timer is left for which time advances. `deadlock_error` if a
-    /// coroutine then still blocks its thread.
+    /// Runs until no coroutine is ready, and the timers that are left never fire, or only observe a run
+    /// (`timer_order::before_all`). `deadlock_error` if a coroutine then still blocks its thread.
     void run();
 
     /// \returns the text of the first failure that a check after a step, or `most_steps` steps, have caused;
