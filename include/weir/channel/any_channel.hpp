@@ -158,6 +158,8 @@ class any_channel : public channel_puts<Policy> {
         return all.num_items == 0 ? 0 : number_as<std::size_t>(all.all_bytes / all.num_items);
     }
     const std::string& name() const noexcept { return core::name_; }
+    // Returns a sentence if the state of the channel contradicts itself, as when a get waits though an item
+    // is inside; else null. Called by simulations after each step, under no lock.
     const char* contradiction() const noexcept override;
 
   protected:

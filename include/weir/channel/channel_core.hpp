@@ -190,7 +190,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     }
     ~channel_core() = default;
 
-    // An operation begins to wait.
+    // An operation begins to wait: adds the waiter to its line (an early put to `early_`), and records when.
     void add_waiter(waiter& w, side line, std::int64_t now) noexcept {
         if (line == side::put && is_early(w)) return add_early(w, now);
         line_of(line).push(w);

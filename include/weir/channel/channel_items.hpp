@@ -155,8 +155,8 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // Moves as many items as the lock of this end allows; returns their number. Such moves don't change what
-    // `update_hints` computes.
+    // Moves as many items as the lock of this end allows; returns their number. Such moves change
+    // neither `put_needs_both()` nor `get_needs_both()`.
     template <class T>
     std::size_t push_some(T* items, std::size_t most) noexcept {
         if (put_is_accounted() || core::put_needs_both()) return 0;

@@ -169,7 +169,8 @@ class channel_puts : public channel_items<Policy> {
 
   private:
     // The put of a dropped item whose turn has come. Returns false if both locks are needed: early puts wait;
-    // or early items are stored, and either `put_needs_both()` is true, or the channel is measured and empty.
+    // or early items are stored, and either each put needs both locks (`put_needs_both()`), or the channel is
+    // measured and empty.
     bool skip_here(waiter& w, record* me) noexcept;
     WEIR_NOINLINE void enter_ready_here(std::uint64_t gap, slot* measured) noexcept {
         wakes nobody;  // no get waits: otherwise the put would have needed both locks

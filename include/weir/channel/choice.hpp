@@ -203,7 +203,7 @@ class choice_operation : public not_awaited {
     }
 
     // The index of the case that was done. If none was, the number of cases: `status_without_case` tells why.
-    // Errors: `stopped` if a stop of the run (pipeline), a `time_limit` or a `when_any` has ended the wait.
+    // Errors: `stopped` if a stop of a pipeline's run, a stage's `time_limit` or a `when_any` ended the wait.
     std::size_t resumed() {
         settle();
         if (choice_.was_stopped(stopped_by::run)) throw stopped();

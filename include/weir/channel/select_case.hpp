@@ -35,7 +35,7 @@ class [[nodiscard]] select_result {
     /// The number of the chosen case, in the order of the arguments, from 0.
     [[nodiscard]] std::size_t(index)() const noexcept { return (chosen_.index)(); }
 
-    /// `success`, `closed`, `timed_out` or `stopped`.
+    /// How the chosen case ended: `success`, `closed`, `timed_out` or `stopped`.
     [[nodiscard]] channel_status status() const noexcept {
         return std::visit([](const auto& result) { return status_of(result); }, chosen_);
     }

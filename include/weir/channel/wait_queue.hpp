@@ -119,7 +119,8 @@ class wait_queue final : public wait_site {
 
     static constexpr bool is_sorted = requires(const Rule& r, const ticket& t) { r.goes_before(t, t); };
 
-    // Most coroutines come in the order of the line, or in the reverse order.
+    // Inserts `w` in the order of the line. Most coroutines come in this order, or in the reverse order: so
+    // the place is searched at the front, and then from the back.
     void link(waiter& w) noexcept {
         waiter* behind = nullptr;
         if constexpr (is_sorted) {

@@ -110,7 +110,7 @@ class pace_meter {
         begun_ = 0;
         num_marks_ = 0;
     }
-    // An item begins. Calls `clock()` at the end of a block.
+    // Counts an item that begins. Calls `clock()` at the end of a block.
     template <class Clock>
     void count_item(const Clock& clock) noexcept {
         if (++begun_ != next_) return;

@@ -37,10 +37,11 @@ class slot : public basic_state_meter<> {
     void set_where(const std::source_location& where) noexcept { where_ = where; }
     const std::source_location& where() const noexcept { return where_; }
 
-    // The run's executor. All instants here are of its clock, also if the chain runs on another executor.
+    // The executor of the run (a started pipeline). All instants here are of its clock, also if the chain
+    // runs on another executor.
     executor& clock() const noexcept { return *clock_; }
 
-    // The chain resumes on a thread.
+    // Enters the state `run`: the chain resumes on the calling thread.
     void resumed(std::int64_t now) noexcept {
         enter_thread();
         enter_run(now);
@@ -120,7 +121,8 @@ class slot : public basic_state_meter<> {
     // of the operation after it, so most operations need no reading of their own.
     std::int64_t last_reading = 0;
 
-    // An invocation failed. Only the chain calls this. The release publishes the time, stored before.
+    // Counts an invocation that failed, after the time `spent`. Only the chain calls this. The release
+    // publishes the time, which is stored before.
     void count_failure(std::int64_t spent) noexcept {
         failure_time_.store(add_interval(failure_time(), 0, spent), std::memory_order_relaxed);
         failures_.store(failures() + 1, std::memory_order_release);  // pairs with failures()
@@ -131,9 +133,9 @@ class slot : public basic_state_meter<> {
     std::uint64_t failures() const noexcept { return failures_.load(std::memory_order_acquire); }
     std::int64_t failure_time() const noexcept { return failure_time_.load(std::memory_order_relaxed); }
 
-    // A call of a function in `retry` failed, and is repeated. `lost`: the time of the failed call, and of
-    // the wait after it. Only a coroutine of the slot calls this. The release publishes the time, which is
-    // stored before.
+    // Counts a call of a function in `retry` that failed, and is repeated. `lost`: the time of the failed
+    // call, and of the wait after it. Only a coroutine of the slot calls this. The release publishes the
+    // time, which is stored before.
     void count_retry(std::int64_t lost) noexcept {
         retry_time_.store(add_interval(retry_time(), 0, lost), std::memory_order_relaxed);
         retries_.store(retries() + 1, std::memory_order_release);  // pairs with retries()

@@ -22,7 +22,7 @@ class stopwatch {
     // `each`: every invocation gets a reading of its own, as on virtual time, where readings cost nothing.
     explicit stopwatch(bool each = false) noexcept : each_(each) {}
 
-    // An invocation has succeeded. True: the caller reads the clock now.
+    // Counts an invocation that has succeeded. True: the caller reads the clock now.
     bool count_invocation() noexcept { return ++unread_ >= stride_; }
 
     // Called after work other than an invocation: `can_estimate` is false until the next reading.
@@ -57,8 +57,8 @@ class stopwatch {
     bool can_estimate() const noexcept { return !behind_; }
     std::int64_t estimate() const noexcept { return unread_ * usual_; }
 
-    // The clock was read, `spent` ns after the last reading; a negative number, after the clock was set back,
-    // counts as 0.
+    // Records the invocations since the last reading in `times`. The clock was read again, `spent` ns after
+    // the last reading; a negative number, after the clock was set back, counts as 0.
     template <class Recorder>
     void read(std::int64_t spent, Recorder& times) noexcept {
         behind_ = false;

@@ -109,8 +109,8 @@ class slot_sampler : public task_sampler {
     void sample_batches() noexcept { is_of_batches_ = true; }
     bool is_of_batches() const noexcept { return is_of_batches_; }
 
-    // An invocation of the sample begins (`begin_task`) or has ended (`end_task`) at the last clock reading
-    // of the slot. `end_task` does nothing unless an invocation of the sample has begun.
+    // Measure an invocation of the sample, which begins (`begin_task`) or has ended (`end_task`) at the last
+    // clock reading of the slot. `end_task` does nothing unless an invocation of the sample has begun.
     void begin_task(slot& me) noexcept {
         step_ = step::begun;
         before_ = me.spent_before(me.last_reading);

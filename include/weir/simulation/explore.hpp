@@ -229,8 +229,8 @@ using result_of = decltype(std::declval<run_of<Pipeline>&>().wait());
 ///
 /// Each slot (worker of a stage) is always in exactly one state. Each item that was put into a queue was
 /// taken, is in the queue, or was discarded. No get waits while there is an item, no put waits while the
-/// queue is empty. No time is negative. Each success of a task has a time, each put and get a wait. The first
-/// item came while the run lasted.
+/// queue is empty. No time is negative. Each successful invocation has a time, each put and get a wait. The
+/// first item came while the run lasted.
 /// Errors: `failed_check`; the message names the stage or the queue, and the violated identity.
 void check_identities(const pipeline_stats& stats);
 
