@@ -63,8 +63,8 @@ std::string state_text(const slot_times& times);
 
 // Finds the limit by the states of the slots and the process's use of processors. For runs that a simulation
 // can't explain: with branches, without histograms of times, or with times that depend on the load. Of the
-// 240 simulated pipelines in tests/programs/explain/verdict.test.cpp, this function judges 180 right. The
-// others need another size of batches, or more threads: in a simulated run, neither shows in the states.
+// 240 simulated pipelines in tests/programs/explain/verdict.test.cpp, this function judges at least 70 %
+// right. A size of batches or a number of threads that limits a simulated run does not show in the states.
 visible_limit limit_by_states(const pipeline_stats& stats);
 
 // Looks for the reason behind a limit that a prediction has found, in figures that predictions don't use.

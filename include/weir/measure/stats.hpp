@@ -27,8 +27,8 @@
 // - The histograms contain finished intervals only. If the policy keeps no histograms, they have counts, sums
 //   and maxima, but no quantiles (`histogram::has_quantiles`).
 // - Invocations of less than 4 us that don't wait share a clock reading, 16 at most. Their sum is exact, and
-//   each counts as their mean, except for one that is much longer (`stopwatch`). On virtual time, each
-//   invocation has a reading of its own.
+//   each counts as their mean, except for one that is much longer (`stopwatch`): so `task_times.max()` may be
+//   the mean of up to 16 short invocations. On virtual time, each invocation has a reading of its own.
 // - The end of a stream is not counted as an item.
 namespace weir {
 
@@ -177,7 +177,7 @@ struct stage_stats {
     std::vector<slot_times> per_slot;  ///< one a slot; more than `concurrency` if that was lowered
     std::vector<std::size_t> inputs;   ///< its input channels, as indices into `pipeline_stats::channels`
     std::vector<std::size_t> outputs;  ///< its output channels, as indices into `pipeline_stats::channels`
-    histogram task_times;              ///< of the time of each successful invocation
+    histogram task_times;              ///< of successful invocations; short ones: means, see the file's top
     std::optional<transfer_stats> transfers = std::nullopt;  ///< if it copies, or has waited for blocks
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated

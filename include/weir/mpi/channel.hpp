@@ -76,14 +76,15 @@ struct channel_balance {
 ///
 /// Order:    items from one producer to one consumer arrive in the order of their puts.
 /// Copies:   none: MPI reads and writes the memory of the items. See `wire` for what can be an item.
-/// Suspends, resumes, threads: as `weir::channel`.
+/// Suspends: `put` while two items wait here for credit, `get` while no item is here; every 128th call yields.
+/// Resumes:  on the executor of the waiting coroutine, by a post. Of another library: see `weir::channel`.
+/// Threads:  any number may call any members at the same time; the destructor runs alone.
 /// Errors:   as `weir::channel`; `std::length_error` for an item of 2 GiB or more; `rank_failed` after the
 ///           failure of a rank. An error of MPI in a channel is a failure of the rank.
 /// Lifetime: outlives its operations; the world outlives the channel. The destructor closes, cancels, and
 ///           blocks until all producers have closed and all consumers have received all sent items. If an
 ///           exception destroys the channel earlier, this rank has failed: see `abandon`.
-/// Cost:     that of two local channels, and of one message for each item. One message returns the credit of
-///           `capacity / 2` items or more.
+/// Cost:     two local channels, one message for each item, and one for the credit of `capacity / 2` items.
 template <class T>
 class channel final : detail::item_link<detail::sent_t<T>> {
     using S = detail::sent_t<T>;
@@ -118,8 +119,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
 
     /// Collective: all ranks make their channels in the same order. Blocks until all have made this channel.
     /// \param clock  the executor whose clock the statistics use; outlives the channel.
-    /// Errors: `std::invalid_argument`, on all ranks, if no rank puts, none gets, or a capacity is 0 or above
-    ///         2^32-1.
+    /// Errors: `std::invalid_argument`, on all ranks: none puts, none gets, or a capacity is 0 or over 2^32-1.
     channel(const communicator& of, executor& clock, const channel_options& options = {})
         : channel(weir::sync_wait(plan(of, options)), clock, options) {}
     /// Makes the channel by the result of `co_await plan(of, options)`, with the same options. Doesn't block.

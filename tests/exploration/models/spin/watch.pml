@@ -1,8 +1,9 @@
 // How the workers of a pool fall asleep, and how those who make work wake them.
 // SPDX-License-Identifier: BSL-1.0
 //
-// Code: include/weir/executor/idle_workers.hpp, event_count.hpp, inbox.hpp, and of executor/thread_pool.hpp what posts,
-// searches and idles. A futex may wake one or all of its sleepers; a nap with an end may end at any time.
+// Code: include/weir/executor/idle_workers.hpp, executor/ready_queue.hpp (basic_inbox), platform/parking.hpp
+// (basic_event_count), and of executor/thread_pool.hpp what posts, searches and idles. A futex may wake one or all
+// of its sleepers; a nap with an end may end at any time.
 // A worker's slot and queue are one place here, in which its own stores lie in its store buffer; what a
 // thief takes, it takes under a lock that it had to revoke, so after a fence on the victim. What is done
 // under a spin lock, and ends with a store with seq_cst, is one step: it begins with a fence and leaves
