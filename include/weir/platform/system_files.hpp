@@ -70,8 +70,7 @@ inline bool is_device(const char* path) noexcept {
     struct stat seen{};
     return ::stat(path, &seen) == 0 && !S_ISREG(seen.st_mode);
 }
-// The path of the file to which the symbolic link `path` leads, even if no such file exists; `path` if it is
-// no link.
+// The path to which the symbolic link `path` leads, even if no such file exists; `path` if it is no link.
 inline std::string behind_links(std::string path) {
     constexpr int most_links = 40;  // as in Linux; more are a circle
     char next[4096];
@@ -113,8 +112,7 @@ inline void sync_folder_of(const char* path) {
     ::close(file);
 }
 
-// Waits for an exclusive advisory lock of the file. No effect if the system has no such locks. The end of the
-// process releases the lock.
+// Waits for an exclusive advisory lock, if the system has such locks. The end of the process releases it.
 inline void lock_output(int file) noexcept {
     while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
     }
@@ -284,12 +282,14 @@ inline std::int64_t read_of_file(const char* path, std::int64_t from, char* to, 
 
 #endif
 
-// Writes the whole text, in one system call if possible. On failure returns false and sets errno; a part may
-// have been written.
-inline bool write_whole(int file, std::string_view text) noexcept {
+// Writes the whole text, by one call of `write` if possible. On failure returns false and sets errno; a part
+// may have been written. A write of 0 bytes is a failure, EIO: the same may come of each further write.
+inline bool write_whole(int file, std::string_view text,
+                        decltype(&write_output) write = write_output) noexcept {
     while (!text.empty()) {
-        const std::int64_t n = write_output(file, text.data(), text.size());
-        if (n < 0 && errno != EINTR) return false;
+        const std::int64_t n = write(file, text.data(), text.size());
+        if (n == 0) errno = EIO;
+        if (n <= 0 && errno != EINTR) return false;
         if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
     }
     return true;

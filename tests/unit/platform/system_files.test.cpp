@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -107,6 +109,23 @@ TEST_CASE("a device has no size, and is_device is false for a path that doesn't 
     d::close_output(nul);
 }
 #endif
+
+TEST_CASE("a write of 0 bytes is an error, and parts are written until all is") {
+    const auto writes_nothing = [](int, const char*, std::size_t) noexcept { return std::int64_t{0}; };
+    errno = 0;
+    CHECK_FALSE(d::write_whole(1, "text", writes_nothing));
+    CHECK(errno == EIO);
+    CHECK(d::write_whole(1, "", writes_nothing));
+    static std::string parts;
+    const auto writes_2 = [](int, const char* from, std::size_t size) noexcept {
+        const std::size_t n = size < 2 ? size : 2;
+        parts.append(from, n).append("|");
+        return static_cast<std::int64_t>(n);
+    };
+    parts.clear();
+    CHECK(d::write_whole(1, "text!", writes_2));
+    CHECK(parts == "te|xt|!|");
+}
 
 TEST_CASE("read_of_file reads a part of a file, up to its end, and fails for a missing file") {
     const std::string path = (std::filesystem::temp_directory_path() / "weir read test").string();
