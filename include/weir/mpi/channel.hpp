@@ -76,7 +76,7 @@ struct channel_balance {
 ///
 /// Order:    items from one producer to one consumer arrive in the order of their puts.
 /// Copies:   none: MPI reads and writes the memory of the items. See `wire` for what can be an item.
-/// Suspends: `put` while two items wait here for credit, `get` while no item is here; every 128th call yields.
+/// Suspends: `put` while two items wait here for credit, `get` while no item is here; each 128th call yields.
 /// Resumes:  on the executor of the waiting coroutine, by a post. Of another library: see `weir::channel`.
 /// Threads:  any number may call any members at the same time; the destructor runs alone.
 /// Errors:   as `weir::channel`; `std::length_error` for an item of 2 GiB or more; `rank_failed` after the
@@ -119,7 +119,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
 
     /// Collective: all ranks make their channels in the same order. Blocks until all have made this channel.
     /// \param clock  the executor whose clock the statistics use; outlives the channel.
-    /// Errors: `std::invalid_argument`, on all ranks: none puts, none gets, or a capacity is 0 or over 2^32-1.
+    /// Errors: `std::invalid_argument` on all ranks: none puts, none gets, or a capacity is 0 or over 2^32-1.
     channel(const communicator& of, executor& clock, const channel_options& options = {})
         : channel(weir::sync_wait(plan(of, options)), clock, options) {}
     /// Makes the channel by the result of `co_await plan(of, options)`, with the same options. Doesn't block.
