@@ -76,7 +76,7 @@ class merge_rule {
     // The item or mark was put. `more`: the queue of the input has another item.
     void leave(const merge_ticket& t, bool more) noexcept;
 
-    // The input has ended. `early`: a stop or a failure may have ended it, so that items are missing.
+    // The input has ended. `early`: items may be missing from now on, as after a stop or a failure.
     void end(std::size_t which, bool early = false) noexcept;
     // Returns true if the user's function has to choose the next turn, and no other thread calls the
     // function. `with_turns`, which has capacity for all inputs, then has the inputs with turns. The caller
@@ -169,7 +169,8 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     running_fan_in(run_context& run, const stage_options& options, const char* kind, merge_rule rule,
                    bool as_they_come, merge_choice choice, std::vector<queue*> in, queue& out)
         : base(run, kind, options, nullptr, &out), ins_(std::move(in)), as_they_come_(as_they_come),
-          choice_(std::move(choice)), turns_(std::move(rule), "for its turn to merge") {
+          choice_(std::move(choice)), turns_(std::move(rule), "for its turn to merge"),
+          is_in_split_(run.is_in_split()) {
         with_turns_.reserve(ins_.size());
     }
 
@@ -209,7 +210,8 @@ class running_fan_in : public stage_kind<C, C, Policy> {
 
     void close_input(slot& me) noexcept {
         ins_[me.number()]->cancel();
-        const bool early = this->may_end_early();
+        // In a branch of a `split`, no part of a batch is complete that begins after an input has ended.
+        const bool early = is_in_split_ || this->may_end_early();
         turns_.update([&me, early](merge_rule& rule) { rule.end(me.number(), early); });
         make_choices(me);
         if (is_closed()) {
@@ -255,6 +257,7 @@ class running_fan_in : public stage_kind<C, C, Policy> {
     std::vector<std::size_t> with_turns_;  // the inputs that `choice_` may choose
     std::uint64_t choices_ = 0;            // calls of `choice_` that have returned a valid input
     wait_queue<merge_rule> turns_;
+    const bool is_in_split_;  // joins a `route` in a branch of a `split`
 };
 
 // Adds a stage that joins the queues `in` into a new queue, and returns the new queue. The stage has one slot

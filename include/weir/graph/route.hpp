@@ -43,6 +43,7 @@ template <class C>
 struct routed_item {
     std::size_t where = 0;  // the index of the branch that gets the item or the mark
     std::optional<C> mark;  // an end-of-epoch mark, made anew for each branch
+    bool is_last = false;   // the stage ends after this item or mark: a branch has ended
 };
 
 template <class Function, class C, class Policy>
@@ -58,7 +59,7 @@ class running_route : public stage_kind<C, C, Policy> {
     running_route(run_context& run, const stage_options& options, Function&& f, branch_names names, queue& in,
                   std::vector<queue*> out)
         : base(run, "route", options, &in, nullptr), f_(std::move(f)), names_(std::move(names)),
-          branches_{std::move(out)} {}
+          branches_{std::move(out)}, ends_with_part_(run.is_in_split()) {}
 
     decltype(auto) work(iteration& it) {
         if constexpr (choice::waits) {
@@ -85,6 +86,13 @@ class running_route : public stage_kind<C, C, Policy> {
         return !it.place.mark || it.where + 1 == branches_.queues.size();
     }
     queue& output_for(const iteration& it) noexcept { return *branches_.queues[it.where]; }
+    // In a branch of a `split`, an epoch is a part of a batch. If a branch of the route has ended, as by a
+    // `take`, the other branches get the rest of the part, and its mark; then the route ends.
+    bool continues_when_output_closed(iteration& it) noexcept {
+        it.is_last = it.place.mark;
+        return ends_with_part_ && !this->may_end_early();
+    }
+    bool is_finished(const iteration& it) const noexcept { return it.is_last; }
     bool tolerates_failure(const iteration&) const noexcept { return true; }
     void acknowledge(iteration& it) noexcept {
         this->acknowledge_drop(base::item_traits::provenance_of(*it.item));
@@ -99,6 +107,7 @@ class running_route : public stage_kind<C, C, Policy> {
     Function f_;
     branch_names names_;
     branch_queues<queue> branches_;
+    const bool ends_with_part_;  // in a branch of a `split`: ends only between two parts of batches
 };
 
 template <class Function, class... Branches>
@@ -152,6 +161,8 @@ struct route_stage : stage_of_branches<Function, Branches...> {
 /// Errors:   an item fails if the chooser throws, or names no branch: see `route_options::max_failures`.
 ///           `std::invalid_argument` if two branches have one name. No epoch ends after a failure that has
 ///           stopped a branch.
+/// Ends:     also with the first item or end of an epoch for a branch that has ended, as by `take`. In a
+///           branch of a `split`, then with the part of the batch in which the branch has ended.
 /// Cost:     one more queue for each branch. An item for a full branch waits, and so do the items behind it.
 template <class Function, class... Branches>
 class [[nodiscard]] route : public detail::divided_stage_t<detail::route_stage, Function, Branches...> {

@@ -56,10 +56,20 @@ class split_records {
         records_.pop_front();
         return r;
     }
+    // The batches end in the middle of an epoch, without its mark. Called before the branches are closed.
+    void cut() {
+        const std::lock_guard guard(lock_);
+        is_cut_ = true;
+    }
+    bool is_cut() {
+        const std::lock_guard guard(lock_);
+        return is_cut_;
+    }
 
   private:
     standard_platform::mutex lock_;
     std::deque<record> records_;
+    bool is_cut_ = false;
 };
 
 template <class Batch>
@@ -196,6 +206,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
             if (it.place.mark) it.record.end_of_epoch = it.place.epoch;
             records_->add(std::move(it.record), *it.item);
             it.number = number_++;
+            is_cut_ = !it.place.mark;
         } catch (...) {
             it.error = std::current_exception();
         }
@@ -220,13 +231,17 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     // branches get their parts first.
     bool continues_when_output_closed(iteration& it) noexcept {
         it.is_last = true;
+        is_cut_ = false;
         return it.next_part % 2 == 0;
     }
     bool is_finished(const iteration& it) const noexcept { return it.is_last; }
     // A failed mark is not tolerated: two epochs would become one.
     bool tolerates_failure(const iteration& it) const noexcept { return !it.place.mark; }
     void acknowledge(iteration& it) noexcept { this->acknowledge_drop(item_traits::provenance_of(*it.item)); }
-    void close_output(typename base::slot& me) noexcept { this->leave(me, branches_); }
+    void close_output(typename base::slot& me) noexcept {
+        if (is_cut_) records_->cut();
+        this->leave(me, branches_);
+    }
 
   private:
     // For a chooser that returns an awaitable. Calls the chooser with each element, one after the other, or
@@ -274,6 +289,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     branch_queues<queue> branches_;
     std::shared_ptr<records> records_;
     std::uint64_t number_;  // the epoch of the next batch in the branches
+    bool is_cut_ = false;   // an end of the input now would cut an epoch: no branch has ended, no mark came
 };
 
 }  // namespace weir::detail

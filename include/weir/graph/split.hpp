@@ -101,12 +101,12 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         }
         return false;
     }
-    // If the inputs have ended early, as after a `take` in a branch, and this split is in a branch of an
-    // outer split: makes the mark that ends the outer split's part (an epoch).
+    // If a branch has ended, as by a `take`: makes the mark that ends the part (epoch) of an outer split.
     void work(iteration& it) {
         if constexpr (is_epoch_item<D>) {
             if (it.input_ended) {
-                if (open_part_ && !this->may_end_early()) it.whole.emplace(D::end_of_epoch(*open_part_));
+                if (open_part_ && !this->may_end_early() && !records_->is_cut())
+                    it.whole.emplace(D::end_of_epoch(*open_part_));
                 return;
             }
         }

@@ -164,7 +164,7 @@ void filter(Function&&, Options&& = {}) noexcept;
 /// the stage is on the side of a `tee`, whose results are dropped.
 ///
 /// In a branch of a `split`, which divides each batch, an item is a part of a batch: the split gives `n`
-/// batches.
+/// batches. In a `route` there, the batch of the last item is the split's last one.
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for negative numbers, and at the start of a run for a capacity of 0.
 [[nodiscard]] inline auto take(std::uint64_t n, take_options options = {}) {

@@ -381,6 +381,55 @@ void divided_and_taken(world& w) {
     book.settle_stopped(6);
 }
 
+// A split whose branch has refused the mark behind a part divides no further batch: before the take in this branch
+// has its item, the branch has room for one more part.
+void divided_until_taken(world& w) {
+    ledger book;
+    consumer to(book);
+    std::size_t chosen = 0;
+    const auto choose = [&chosen](const item&) {
+        ++chosen;
+        return 0;
+    };
+    run_or_stop(w,
+                weir::source(pairs(book), {.capacity = 1}) |
+                    weir::split(choose, {.capacity = 2},
+                                weir::branch("taken", weir::take(1, {.capacity = 1})),
+                                weir::branch("empty")) |
+                    weir::sink(1),
+                90, [&](const std::vector<item>& batch) {
+                    for (const item& i : batch) to.got_next(i);
+                });
+    book.check(chosen <= 4, "no third batch is divided");
+    book.settle_stopped(6);
+}
+
+// A take in a branch of a route, which is in a branch of a split, ends the split behind the batch with its item.
+void divided_routed_and_taken(world& w) {
+    ledger book;
+    consumer to(book);
+    const int which = w.draw(2) == 0 ? 0 : 1;  // the first item for this branch is that of batch 0, or 1
+    const auto by_batch = [which](const std::vector<item>& part) {
+        return part.front().nth() / 2 % 2 == static_cast<std::uint64_t>(which) ? "taken" : "others";
+    };
+    const auto inner =
+        weir::route(by_batch, {.capacity = 1}, weir::branch("taken", weir::take(1, {.capacity = 1})),
+                    weir::branch("others"));
+    int count = 0;
+    const bool whole = run_or_stop(w,
+                                   weir::source(pairs(book), {.capacity = 1}) |
+                                       weir::split([](const item& i) { return i.nth() % 2; }, {.capacity = 1},
+                                                   weir::branch("inner", inner), weir::branch("others")) |
+                                       weir::sink(1),
+                                   120, [&](const std::vector<item>& batch) {
+                                       ++count;
+                                       book.check(batch.size() == 2, "nothing is missing in a batch");
+                                       for (const item& i : batch) to.got_next(i);
+                                   });
+    book.check(!whole || count == which + 1, "the batch of the take's item is the last one");
+    book.settle_stopped(6);
+}
+
 // Each kind of stage that is no function, while the run is paused.
 void paused_joins(world& w) {
     ledger book;
@@ -431,6 +480,8 @@ const schedules::registered all("joins",
                                  {"divided", divided},
                                  {"divided_by_who_waits", divided_by_who_waits},
                                  {"divided_and_taken", divided_and_taken},
+                                 {"divided_until_taken", divided_until_taken},
+                                 {"divided_routed_and_taken", divided_routed_and_taken},
                                  {"paused_joins", paused_joins}});
 
 }  // namespace

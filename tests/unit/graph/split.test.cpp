@@ -121,6 +121,22 @@ TEST_CASE("a take in a branch gives as many batches, whichever branch and whatev
     }
 }
 
+TEST_CASE("a split whose branch has refused the mark behind a part divides no further batch") {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        virtual_time time(seed);
+        std::size_t chosen = 0;
+        const auto choose = [&chosen](int n) {
+            ++chosen;
+            return parity(n);
+        };
+        // The branch has room for one part more than the take gives.
+        const auto parts = split(choose, {.capacity = 2}, branch("even"), branch("odd", weir::take(2)));
+        CHECK(take_all((in_batches(40, 4) | parts | weir::sink()).start(time)) ==
+              lists{{0, 1, 2, 3}, {4, 5, 6, 7}});
+        CHECK(chosen <= 12);
+    }
+}
+
 TEST_CASE("a take in a split within a branch of another split gives as many batches to both") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         virtual_time time(seed);
@@ -145,6 +161,50 @@ TEST_CASE("a take in a split within a branch of another split gives as many batc
         // The inner split gives nothing for the last batch.
         const auto none = weir::filter([](const ints&) { return false; });
         CHECK(of(in_branches(weir::take(2) | none, none), plus_100()) == lists{{101, 103}, {105, 107}});
+    }
+}
+
+TEST_CASE("a take in a route within a branch of a split ends the split with the batch of its last item") {
+    const auto one_by_one = [] { return weir::disaggregate() | weir::aggregate(1); };
+    const auto by_batch = [](const ints& part) { return part[0] / 4 % 2; };    // 0, 1, 0, 1, ...
+    const auto by_element = [](const ints& part) { return part[0] / 2 % 2; };  // the first to 0, then to 1
+    const auto to_0 = [](const ints&) { return 0; };
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        virtual_time time(seed);
+        const auto of = [&time](auto even, split_order order = split_order::branches) {
+            return take_all(
+                (in_batches(48, 4) |
+                 split(parity, {.order = order}, branch("even", std::move(even)), branch("odd", plus_100())) |
+                 weir::sink())
+                    .start(time));
+        };
+        const auto of_route = [](auto chooser, auto a, auto b) {
+            return weir::route(chooser, branch("a", std::move(a)), branch("b", std::move(b)));
+        };
+        const lists four{{0, 2, 101, 103}, {4, 6, 105, 107}, {8, 10, 109, 111}, {12, 14, 113, 115}};
+        const lists three(four.begin(), four.end() - 1), two(four.begin(), four.end() - 2);
+        CHECK(of(of_route(by_batch, weir::take(2), slowly())) == three);
+        CHECK(of(of_route(by_batch, slowly(), weir::take(2))) == four);
+        CHECK(of(of_route(by_batch, weir::take(2) | slowly(), weir::take(2))) == three);
+        CHECK(of(of_route(to_0, slowly(), weir::take(0))).empty());
+        CHECK(of(of_route(to_0, weir::take(0), slowly())).empty());
+        // Parts with items for both branches: in their order, and back in one part.
+        const auto one_part = weir::disaggregate() | weir::aggregate(2) | each([](int n) { return n; });
+        const auto sorted = weir::pipe([](ints part) {
+            std::ranges::sort(part);
+            return part;
+        });
+        CHECK(of(one_by_one() | of_route(by_element, weir::take(2), slowly()) | one_part | sorted) == two);
+        CHECK(of(one_by_one() | of_route(by_element, slowly(), weir::take(2)) | one_part | sorted) == two);
+        CHECK(of(one_by_one() | of_route(by_element, slowly(), weir::take(2)) | one_part | sorted,
+                 split_order::elements) == lists{{0, 101, 2, 103}, {4, 105, 6, 107}});
+        // The route ends in the middle of a part, and so does the take.
+        const auto last = of(one_by_one() | of_route(to_0, weir::take(3), slowly()));
+        CHECK(last == lists{{0, 2, 101, 103}, {4, 105, 107}});
+        // What comes behind the route doesn't end the next part, either.
+        CHECK(of(one_by_one() | of_route(by_element, slowly(), slowly() | weir::take(1)) | one_part | sorted |
+                 split(parity, {.order = split_order::branches}, branch("even", slowly()), branch("odd"))) ==
+              lists{{0, 2, 101, 103}});
     }
 }
 
