@@ -3,11 +3,13 @@
 
     tests/house/refusals.py [ROOT]                        compares ROOT/include/weir with ROOT/tests/refusals
     tests/house/refusals.py --compile COMPILER [FLAG...]  compiles each tests/refusals/*.fail.cpp with that compiler
+    tests/house/refusals.py --count COMPILER [FLAG...]    lists those of these programs with more than two errors
     tests/house/refusals.py --self-test                   shows, on small trees, that each rule can fail
 
 The rules:
 - Each message of a `static_assert` or a `[[nodiscard("...")]]` is expected by a *.fail.cpp in one of FOLDERS. The first line
-  of that file is `// expect-error: <part of the message>`; the compiler's first error line must contain this part.
+  of that file is `// expect-error: <part of the message>`; the compiler's first error line must contain this part. Few
+  errors may follow, counted where the programs are compiled together: --count lists the programs with three or more.
 - Each expectation of a test is part of such a message.
 - A public concept is required by a `static_assert` with a message, or by another such concept.
 - Only copy and move operations are deleted, because a compiler prints no message of the library for a deleted function.
@@ -27,6 +29,7 @@ WITHOUT_OTHERS = {"run_checkpoint_without_epochs.fail.cpp", "src_without_separat
 # Messages that are never the first error.
 SECOND = "what is wrong is said above"
 TOGETHER = 48  # programs in one source
+MOST = 4  # errors that a program may get; the compilers differ in what they add to the sentence
 STRING = r'"((?:\\.|[^"\\\n])*)"'
 
 
@@ -120,14 +123,14 @@ def joined(programs):
     return "\n".join(includes) + "\n" + "".join(parts)
 
 
-def first_errors(output, clang):
-    """{program: the first error line that one of its lines has led to}, of what is said about a joined source."""
+def errors_in(output, clang):
+    """{program: the error lines that one of its lines has led to}, of what is said about a joined source."""
     found, context, error = {}, [], None
 
     def settle():
         names = re.findall(r"([^\s/]+[.]fail[.]cpp):\d", error.split(": ")[0]) if error else []
-        if names := names or re.findall(r"([^\s/]+[.]fail[.]cpp):\d", "\n".join(context)):
-            found.setdefault(names[-1], error)
+        if error and (names := names or re.findall(r"([^\s/]+[.]fail[.]cpp):\d", "\n".join(context))):
+            found.setdefault(names[-1], []).append(error)
 
     for line in output.split("\n"):
         kind = re.search(r": (?:fatal )?(error|warning|note): ", line)
@@ -147,9 +150,10 @@ def first_errors(output, clang):
     return found
 
 
-def compile_all(root, compiler, flags):
-    """What a compiler first says to each of them. All headers are read only once. The programs are compiled together, as most
-    that they instantiate is the same; and alone if that doesn't show that each is refused as it should be."""
+def compile_all(root, compiler, flags, most=MOST):
+    """What a compiler first says to each of them, and to which it says more than `most` errors. All headers are read only
+    once. The programs are compiled together, as most that they instantiate is the same; and alone if that doesn't show that
+    each is refused as it should be."""
     clang = "clang" in subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
 
     def judge(case, status, errors):
@@ -160,9 +164,12 @@ def compile_all(root, compiler, flags):
         return None if expected in first else f"{path.name}: not said first: {expected}\n  but: {first}"
 
     def unsure(case, _, errors):
-        found = first_errors(errors, clang)
-        return [(path, expected) for path, expected in case[1] if not expected or expected not in found.get(path.name, "")]
+        found = errors_in(errors, clang)
+        long.extend((len(said), name, said[1]) for name, said in found.items() if len(said) > most)
+        return [(path, expected) for path, expected in case[1]
+                if not expected or expected not in found.get(path.name, [""])[0]]
 
+    long = []
     with tempfile.TemporaryDirectory() as folder:
         header = Path(folder) / "all.hpp"
         header.write_text("#include <weir/simulation.hpp>\n#include <weir/weir.hpp>\n")
@@ -186,6 +193,8 @@ def compile_all(root, compiler, flags):
         every = ["-ferror-limit=0", "-fno-caret-diagnostics"] if clang else ["-fmax-errors=0", "-fno-diagnostics-show-caret"]
         left = [case for some in check.syntax_of_all(compiler, [*flags, *known, *every, "-Wno-return-type"], root, groups, unsure)
                 for case in some]
+        for number, name, second in sorted(long, reverse=True):
+            yield f"{name}: {number} errors, more than {most}; the second one: {second}"
         yield from check.syntax_of_all(compiler, ["-Wfatal-errors", *flags, *known], root, left, judge)
         apart = [case for case in cases if case[0].name in WITHOUT_OTHERS]
         yield from check.syntax_of_all(compiler, ["-Wfatal-errors", *flags], root, apart, judge)
@@ -230,10 +239,11 @@ one.fail.cpp:5:1: error: later
 
 def self_test():
     for said, clang in ((SAID_BY_GCC, False), (SAID_BY_CLANG, True)):
-        first = first_errors(said, clang)
-        if first != {"one.fail.cpp": "a.hpp:7:3: error: static assertion failed: weir: first",
-                     "two.fail.cpp": "two.fail.cpp:9:1: error: second"}:
-            yield f"the first errors of programs that are compiled together, {clang=}: {first}"
+        found_in = errors_in(said, clang)
+        if found_in != {"one.fail.cpp": ["a.hpp:7:3: error: static assertion failed: weir: first",
+                                         "one.fail.cpp:5:1: error: later"],
+                        "two.fail.cpp": ["two.fail.cpp:9:1: error: second"]}:
+            yield f"the errors of programs that are compiled together, {clang=}: {found_in}"
 
     def found(tree):
         with tempfile.TemporaryDirectory() as root:
@@ -251,4 +261,8 @@ def self_test():
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 2 and sys.argv[1] == "--count":
+        for problem in compile_all(check.ROOT, sys.argv[2], sys.argv[3:], most=2):
+            print(problem, flush=True)
+        sys.exit(0)
     sys.exit(check.run(__doc__, problems_in, self_test, compile_all))

@@ -258,7 +258,7 @@ class any_channel : public channel_puts<Policy> {
 
 // Returns the base of a channel. For other parts of the library: programs don't see that base.
 template <class T, class Policy>
-any_channel<Policy>& base_of(channel<T, Policy>&) noexcept;
+any_channel<checked_policy_t<Policy>>& base_of(channel<T, Policy>&) noexcept;
 
 WEIR_COMPILED(class any_channel<measured>);
 WEIR_COMPILED(class any_channel<summed>);

@@ -62,21 +62,21 @@ namespace weir {
 ///                use the channel.
 /// \tparam Policy `measured`; or `summed`: no histograms; or `unmeasured`: no statistics.
 template <class T, class Policy = measured>
-class channel final : detail::any_channel<Policy>,
-                      public detail::channel_refusals<T, Policy>,
-                      public detail::timed_operations<channel<T, Policy>, T, Policy> {
+class channel final
+    : detail::any_channel<detail::checked_policy_t<Policy>>,
+      public detail::channel_refusals<T, detail::checked_policy_t<Policy>>,
+      public detail::timed_operations<channel<T, Policy>, T, detail::checked_policy_t<Policy>> {
     static_assert(std::is_object_v<T> && !std::is_const_v<T>,
                   "weir: a channel's items are objects that move in and out: neither references nor "
                   "constants; put pointers instead");
     static_assert(detail::never_throws<T>::checked);
-
-    using base = detail::any_channel<Policy>;
+    using base = detail::any_channel<detail::checked_policy_t<Policy>>;
     using core = typename base::core;
     using locked_change = typename base::locked_change;
     using whole_lock = typename core::whole_lock;
     // `weir::stop_token`, unless a test supplies another platform (the type of atomics and locks).
     using stop_token = basic_stop_token<typename core::platform>;
-    using refusals = detail::channel_refusals<T, Policy>;
+    using refusals = detail::channel_refusals<T, detail::checked_policy_t<Policy>>;
 
   public:
     using refusals::blocking_put;
@@ -86,7 +86,7 @@ class channel final : detail::any_channel<Policy>,
 
     using value_type = T;
     using core_type = core;
-    using policy_type = Policy;
+    using policy_type = detail::checked_policy_t<Policy>;
 
     /// \param capacity  in items, at least 1. Statistics use the clock of the executor of the first coroutine
     ///                  that waits or changes whether the channel is empty, and begin then. If that executor
@@ -284,13 +284,13 @@ class channel final : detail::any_channel<Policy>,
 
   private:
     friend base& detail::base_of<T, Policy>(channel&) noexcept;
-    friend detail::timed_operations<channel, T, Policy>;
+    friend detail::timed_operations<channel, T, policy_type>;
 };
 
 namespace detail {
 
 template <class T, class Policy>
-any_channel<Policy>& base_of(channel<T, Policy>& c) noexcept {
+any_channel<checked_policy_t<Policy>>& base_of(channel<T, Policy>& c) noexcept {
     return c;
 }
 

@@ -148,10 +148,6 @@ struct alignas(64) channel_end {
 // guards both ends. In such a channel most operations concern both ends. For the gains see bench/results.md.
 template <class Policy>
 class channel_ends {
-    static_assert(policy_like<Policy>,
-                  "weir: what measures a channel or a run, or doesn't, is a policy, and this is none: "
-                  "weir::measured, weir::summed or weir::unmeasured");
-
   public:
     using platform = typename Policy::platform;
     using waiter = basic_waiter<platform>;

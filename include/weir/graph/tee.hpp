@@ -211,6 +211,8 @@ template <class Part>
             "weir: the side of a tee has neither source nor sink, and no for_each: it stands beside "
             "a stage, and what it gives is dropped; weir::pipe(f) is for a function there, too");
         return detail::tee_stage<row>(pipeline<row>(detail::stages_of(std::forward<Part>(part))), options);
+    } else {
+        return pipeline<detail::no_stages>(detail::no_stages());  // so that no second error follows
     }
 }
 

@@ -5,7 +5,8 @@
 
 #include <weir/platform/platform.hpp>
 
-#include <concepts>  // for std::convertible_to
+#include <concepts>     // for std::convertible_to
+#include <type_traits>  // for std::conditional_t
 
 namespace weir {
 
@@ -45,6 +46,19 @@ concept policy_like = requires {
     typename P::platform;
     { P::statistics } -> std::convertible_to<bool>;
 };
+
+// Refuses a type `P` that is no policy. `type`: the policy; of a refused type `measured`, so that no error of
+// another class follows.
+template <class P>
+struct checked_policy {
+    // Before the assertion: clang ignores what follows one that fails.
+    using type = std::conditional_t<policy_like<P>, P, measured>;
+    static_assert(policy_like<P>,
+                  "weir: what measures a channel or a run, or doesn't, is a policy, and this is none: "
+                  "weir::measured, weir::summed or weir::unmeasured");
+};
+template <class P>
+using checked_policy_t = typename checked_policy<P>::type;
 
 template <class P>
 inline constexpr bool is_policies = false;

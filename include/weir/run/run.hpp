@@ -55,17 +55,15 @@ namespace weir {
 /// \tparam T  the item type of the last queue: with epochs, a wrapper of the item.
 template <class T, class Policy>
 class [[nodiscard("destroying the run stops it: keep it, and take its items")]] run
-    : public run_control<Policy> {
-    static_assert(detail::policy_like<Policy>,
-                  "weir: what measures a channel or a run, or doesn't, is a policy, and this is none: "
-                  "weir::measured, weir::summed or weir::unmeasured");
+    : public run_control<detail::checked_policy_t<Policy>> {
     static_assert(std::is_object_v<T> && !std::is_const_v<T>,
                   "weir: a run gives objects, which move out of it: neither references nor constants");
 
-    using base = run_control<Policy>;
+    using policy = detail::checked_policy_t<Policy>;
+    using base = run_control<policy>;
     using base::core;
     using base::end_stream;
-    using queue = channel<T, Policy>;
+    using queue = channel<T, policy>;
     using item_traits = detail::epoch_item_traits<T>;
 
   public:
@@ -192,7 +190,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     template <class>
     friend class epoch_range;
 
-    run(std::unique_ptr<detail::run_core<Policy>> owned, queue& out) : base(std::move(owned)), out_(&out) {}
+    run(std::unique_ptr<detail::run_core<policy>> owned, queue& out) : base(std::move(owned)), out_(&out) {}
 
     // Returns the next item, or the mark that ends an epoch; else the status `closed` or `timed_out`. Blocks
     // the calling thread.

@@ -128,10 +128,6 @@ class consumer_sampler {
 // concurrencies change.
 template <class Policy>
 class run_graph : public run_context, public watched_run {
-    static_assert(policy_like<Policy>,
-                  "weir: what measures a channel or a run, or doesn't, is a policy, and this is none: "
-                  "weir::measured, weir::summed or weir::unmeasured");
-
   public:
     run_graph(executor& ex, run_options options) : run_context(ex, std::move(options)) {
         if (Policy::statistics && recording() != 0) consumer_.emplace(recording(), ex);

@@ -22,10 +22,11 @@
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::decay_t
 #include <utility>      // for std::declval, std::exchange, std::forward, std::move
+#include <vector>       // for std::vector
 
 namespace weir {
 
-/// The number of epochs or repetitions of an endless source. (Not -1 as an unsigned number: that is refused.)
+/// The number of epochs or repetitions of an endless source.
 inline constexpr std::uint64_t endless = INT64_MAX;
 
 namespace detail {
@@ -135,7 +136,7 @@ class items_of<repetitions_of<Make>> {
         }
         return result;
     }
-    // Gives the next item. Resumes the coroutine that awaits the task, on that coroutine's executor.
+    // Resumes the coroutine that awaits the task, on that coroutine's executor.
     task<std::optional<item>> next(coroutine_env& env)
         requires waits
     {
@@ -252,7 +253,7 @@ template <class Make>
         "weir: epochs needs a function that gives a range or a generator, of the epoch's number or of "
         "nothing, or a container that can be copied; this is neither, or has epochs itself, as draws have");
     if constexpr (!detail::makes_epochs<kept>) {
-        return detail::refused_epochs<kept>();
+        return detail::refused_epochs<std::vector<draw>>();
     } else if constexpr (!detail::can_be_kept<Make>) {
         return detail::refused_epochs<detail::kept_t<Make>>();
     } else {
@@ -278,8 +279,7 @@ template <class Make>
 ///
 ///     weir::source(weir::draws(weir::sampler({.size = n, .shard = mine, .resume = saved}), 90))
 ///
-/// \param epochs  the source ends before the epoch with this number. Epochs are numbered from 0; in a
-///                resumed run, the numbers of the run before continue.
+/// \param epochs  the source ends before the epoch with this number, from 0, also in a resumed run.
 /// Errors: `std::invalid_argument` for negative `epochs`, and for endless epochs of a sampler of size 0.
 ///         Errors of the sampler's `next` end the stream and fail the run.
 /// Cost:   one allocation a draw, if the run has a checkpoint.

@@ -188,7 +188,7 @@ struct pipe_stage : stage_base {
 template <class Function, class Adapted>
 auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
     return pipe_stage<kept_t<Adapted>>(
-        std::forward<Adapted>(adapted),
+        static_cast<typename kept<Adapted>::given>(adapted),
         kept_options::of_function<std::remove_cvref_t<Function>>(std::move(options), kind));
 }
 

@@ -224,7 +224,7 @@ auto adapt(Function&& function) {
         };
         return slot_factory<decltype(make)>{std::move(make)};
     } else {
-        return adapted<Kind, given>(std::forward<Function>(function));
+        return adapted<Kind, given>(static_cast<typename kept<Function>::given>(function));
     }
 }
 

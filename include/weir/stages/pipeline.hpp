@@ -194,11 +194,12 @@ class pipeline {
                       "front, and weir::sink(...) or weir::for_each(...) at its end");
         if constexpr (Row::complete) {
             using item = typename detail::given_by_row<Row>::type;
+            using policy = detail::checked_policy_t<Policy>;
             auto core =
-                std::make_unique<detail::run_core<Policy>>(ex, detail::with_defaults(std::move(options)));
+                std::make_unique<detail::run_core<policy>>(ex, detail::with_defaults(std::move(options)));
             auto& end = attach(std::forward<Whole>(whole), *core);
             core->start();
-            return run<item, Policy>(std::move(core), end);
+            return run<item, policy>(std::move(core), end);
         }
     }
 

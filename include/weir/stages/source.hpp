@@ -140,6 +140,10 @@ struct source_stage : stage_base {
     S items;
 };
 
+// Declared only: the result of a refused call of `source`, so that no second error follows.
+template <class S>
+source_stage<S> refused_source();
+
 template <class S>
 inline constexpr bool is_channel = false;
 template <class T, class Policy>
@@ -214,6 +218,8 @@ template <class S>
         using kept = detail::kept_t<S>;
         if constexpr (detail::can_be_kept<S>)
             return detail::source_stage<kept>(std::forward<S>(items), std::move(options));
+    } else if constexpr (is_channel) {
+        return detail::refused_source<std::reference_wrapper<std::decay_t<S>>>();
     }
 }
 

@@ -164,6 +164,8 @@ inline constexpr bool can_be_kept =
 template <class Function>
 struct kept {
     using type = std::decay_t<Function>;
+    // What the copy is made from: what was given, but a refused lvalue is moved, so that no error follows.
+    using given = std::conditional_t<can_be_kept<Function>, Function&&, std::remove_reference_t<Function>&&>;
     static_assert(can_be_kept<Function>,
                   "weir: a stage copies an lvalue, and this one can't be copied; move it: std::move(it)");
     static_assert(std::is_nothrow_destructible_v<std::decay_t<Function>>,
