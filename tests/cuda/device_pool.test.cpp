@@ -5,10 +5,14 @@
 #include <weir/cuda/pinned_pool.hpp>
 #include <weir/task/sync_wait.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 using namespace cuda_tests;
 using weir::cuda::context;
@@ -256,4 +260,35 @@ TEST_CASE("a buffer of nothing has no elements, of whatever size they are") {
     const device_buffer<char> none{*device_memory::try_take(from.memory, from.copies, 0, from.log)};
     CHECK(none.size() == 0);
     CHECK(none.data() != nullptr);
+}
+
+TEST_CASE("a buffer that was moved away is empty, and what needs its memory is refused") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    stream s(gpu);
+    device_pool memory(gpu);
+    device_buffer<int> first = weir::sync_wait(memory.acquire<int>(10, s));
+    const device_buffer<int> second = std::move(first);
+    CHECK(second.size() == 10);
+    CHECK(first.size() == 0);
+    CHECK(first.data() == nullptr);
+    CHECK_FALSE(first.on_device());
+    const auto refusal = Catch::Matchers::ContainsSubstring("was moved away has no memory");
+    CHECK_THROWS_WITH(first.hand_over(s), refusal);
+    CHECK_THROWS_WITH(first.copied(), refusal);
+
+    using both = weir::cuda::device_buffers<char, int>;
+    const auto made = [&](std::size_t n) {
+        const std::array<std::size_t, 2> sizes{3, n};
+        return both(weir::sync_wait(memory.acquire<std::byte>(256 + 4 * n, s)).release(), sizes);
+    };
+    both few = made(1);
+    both many = made(100);
+    few = std::move(many);
+    CHECK(std::get<1>(few.parts()).size() == 100);
+    CHECK(std::get<1>(many.parts()).size() == 1);  // not 100, which would be more than its memory has
+    const both last = std::move(many);
+    CHECK(std::get<1>(many.parts()).empty());
+    CHECK(many.sizes()[1] == 0);
+    CHECK(many.size_bytes() == 0);
 }

@@ -235,6 +235,25 @@ TEST_CASE("parts lie in a block one behind the other, until it is given away") {
     CHECK(pool.stats().size == 1);
 }
 
+TEST_CASE(
+    "an array to which another one was assigned has that one's block and size, and the other has its own") {
+    const fresh_runtime runtime;
+    context gpu;
+    pinned_pool small(gpu, 300, 2);
+    pinned_pool large(gpu, 4000, 2);
+    pinned_buffer<int> few = *small.try_acquire<int>(2);
+    pinned_buffer<int> many = *large.try_acquire<int>(1000);
+    few = std::move(many);
+    CHECK(few.size() == 1000);
+    CHECK(many.size() == 2);  // not 1000, which would be more than the block has
+    using both = weir::cuda::pinned_buffers<char, int>;
+    both a(*small.try_acquire(256 + 4), std::array<std::size_t, 2>{3, 1});
+    both b(*large.try_acquire(256 + 400), std::array<std::size_t, 2>{3, 100});
+    a = std::move(b);
+    CHECK(std::get<1>(a.parts()).size() == 100);
+    CHECK(std::get<1>(b.parts()).size() == 1);
+}
+
 TEST_CASE("a pool lends arrays without a wait, or until a stop, and an array can be cut with its block") {
     const fresh_runtime runtime;
     context gpu(either_way());

@@ -205,15 +205,19 @@ class device_memory {
 
     device_memory(device_memory&& other) noexcept
         : account_(std::move(other.account_)), stream_(std::move(other.stream_)),
-          data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_), behind_(std::move(other.behind_)),
-          copied_(std::move(other.copied_)), was_handed_over_(other.was_handed_over_),
-          log_(std::move(other.log_)), times_(std::move(other.times_)) {}
+          data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),
+          behind_(std::move(other.behind_)), copied_(std::move(other.copied_)),
+          was_handed_over_(other.was_handed_over_), log_(std::move(other.log_)),
+          times_(std::move(other.times_)) {}
     device_memory& operator=(device_memory&& other) noexcept;
     ~device_memory();
 
+    // After a move the memory is null, its size 0, and on_device() false.
     void* data() const noexcept { return data_; }
     std::size_t bytes() const noexcept { return bytes_; }
-    bool on_device() const noexcept { return !of()->on_host(); }
+    bool on_device() const noexcept { return data_ != nullptr && !of()->on_host(); }
+    // Throws `std::invalid_argument` after a move.
+    void check_present() const;
     const std::shared_ptr<context_state>& of() const noexcept { return account_->of(); }
 
     // Queues the copy from a block of the same size, an event behind the copy, and, with a log, an event
@@ -228,11 +232,12 @@ class device_memory {
     const shared_event& copied() const noexcept { return copied_; }
 
     // Waits for the copy to the device; if there was no copy, for all work queued on the memory's stream.
+    // Errors: also that of check_present().
     awaited_work<recorded_work> filled() const;
 
     // Makes later work of `to` wait for all work queued on the memory's stream. At the first hand-over of
     // memory that a copy has filled, `to` waits only for the copy. From then on the memory belongs to `to`.
-    // Does nothing without a device.
+    // Does nothing without a device. Errors: also that of check_present().
     void hand_over(const stream& to);
 
   private:

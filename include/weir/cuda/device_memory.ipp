@@ -237,7 +237,14 @@ inline void device_memory::queue_copy_to(std::byte* to, transfer_log* log) const
     log->add(times);
 }
 
+inline void device_memory::check_present() const {
+    if (data_ != nullptr) return;
+    throw std::invalid_argument(
+        "weir: a device_buffer that was moved away has no memory to hand over, to copy or to wait for");
+}
+
 inline awaited_work<recorded_work> device_memory::filled() const {
+    check_present();
     if (copied_ || !on_device()) return until_over(of(), copied_);
     of()->check_not_captured(stream_.get(), "cudaEventRecord");
     auto here = std::make_shared<pooled_event>(of(), false);
@@ -246,6 +253,7 @@ inline awaited_work<recorded_work> device_memory::filled() const {
 }
 
 inline void device_memory::hand_over(const stream& to) {
+    check_present();
     if (!on_device()) return;
     if (to.shared()->of()->device_index() != of()->device_index()) {
         throw std::invalid_argument("weir: what lies on GPU " + std::to_string(of()->device_index()) +

@@ -18,7 +18,7 @@
 #include <span>      // for std::span
 #include <string>    // for std::string
 #include <tuple>     // for std::tuple
-#include <utility>   // for std::move
+#include <utility>   // for std::exchange, std::move
 
 namespace weir::cuda {
 
@@ -45,7 +45,7 @@ class device_buffer {
     explicit device_buffer(detail::device_memory memory) noexcept : memory_(std::move(memory)) {}
 
     /// \returns the address of the first element: on the device, or, in a context without a device, on the
-    ///          host.
+    ///          host. Null if the buffer was moved away: then `size()` is 0.
     [[nodiscard]] T* data() const noexcept { return static_cast<T*>(memory_.data()); }
     [[nodiscard]] std::size_t size() const noexcept { return memory_.bytes() / sizeof(T); }  ///< in elements
     [[nodiscard]] std::size_t size_bytes() const noexcept { return memory_.bytes(); }        ///< in bytes
@@ -56,13 +56,15 @@ class device_buffer {
     /// waits for the work that the first consumer has queued; the first consumer must not queue more work
     /// that uses the batch. Memory of `device_pool::acquire` has no copy: `consumer` waits for the work of
     /// its previous stream.
-    /// Errors: `weir::cuda::error`; `std::invalid_argument` for a stream of another GPU.
+    /// Errors: `weir::cuda::error`; `std::invalid_argument` for a stream of another GPU, and if the buffer was
+    ///         moved away.
     void hand_over(const stream& consumer) { memory_.hand_over(consumer); }
 
     /// \returns  awaitable of nothing: waits until the copy is done; for memory of `device_pool::acquire`,
     ///           until all work queued on its stream is done.
     /// Suspends: during this wait; never without a device. Resumes: on the coroutine's executor. Errors:
-    ///           those of `event::done`; for memory of `acquire` those of `stream::done`.
+    ///           those of `event::done`; for memory of `acquire` those of `stream::done`;
+    ///           `std::invalid_argument` if the buffer was moved away.
     [[nodiscard("co_await this, or nothing is done")]] auto copied() const { return memory_.filled(); }
 
     /// \returns the memory. For other headers of weir only.
@@ -89,10 +91,20 @@ class device_buffers {
     /// \param sizes  of each part, in elements.
     device_buffers(detail::device_memory memory, const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept
         : memory_(std::move(memory)), sizes_(sizes) {}
+    device_buffers(device_buffers&& other) noexcept
+        : memory_(std::move(other.memory_)), sizes_(std::exchange(other.sizes_, {})) {}
+    device_buffers& operator=(device_buffers&& other) noexcept {
+        memory_ = std::move(other.memory_);  // swaps
+        sizes_.swap(other.sizes_);
+        return *this;
+    }
+    ~device_buffers() = default;
 
-    /// \returns the parts, in the order of `Ts`; each begins at a multiple of 256 bytes.
+    /// \returns the parts, in the order of `Ts`; each begins at a multiple of 256 bytes. Empty spans if the
+    ///          buffers were moved away.
     /// Lifetime: that of this object. The host must not access the elements, unless `on_device` is false.
     [[nodiscard]] std::tuple<std::span<Ts>...> parts() const noexcept {
+        if (memory_.data() == nullptr) return {};
         return detail::spans_of<Ts...>(memory_.data(), sizes_);
     }
     /// \returns the number of elements of each part. Lifetime: that of this object.

@@ -19,7 +19,7 @@
 #include <string>       // for std::string
 #include <tuple>        // for std::tuple
 #include <type_traits>  // for std::is_trivially_copyable_v
-#include <utility>      // for std::move
+#include <utility>      // for std::move, std::swap
 
 namespace weir::cuda {
 
@@ -41,6 +41,13 @@ class [[nodiscard("the block goes back at once")]] pinned_buffer {
     /// \param block  has room for at least `size` elements.
     /// \param size   in elements. Their values are the bytes of the block: nothing is initialized.
     pinned_buffer(lease block, std::size_t size) noexcept : block_(std::move(block)), size_(size) {}
+    pinned_buffer(pinned_buffer&&) noexcept = default;
+    pinned_buffer& operator=(pinned_buffer&& other) noexcept {
+        block_ = std::move(other.block_);  // swaps: so each size stays with its block
+        std::swap(size_, other.size_);
+        return *this;
+    }
+    ~pinned_buffer() = default;
 
     /// The address of the first element; null after `release`.
     [[nodiscard]] T* data() const noexcept {
@@ -84,6 +91,13 @@ class [[nodiscard("the block goes back at once")]] pinned_buffers {
     /// \param sizes  of each part, in elements.
     pinned_buffers(lease block, const std::array<std::size_t, sizeof...(Ts)>& sizes) noexcept
         : block_(std::move(block)), sizes_(sizes) {}
+    pinned_buffers(pinned_buffers&&) noexcept = default;
+    pinned_buffers& operator=(pinned_buffers&& other) noexcept {
+        block_ = std::move(other.block_);  // swaps
+        sizes_.swap(other.sizes_);
+        return *this;
+    }
+    ~pinned_buffers() = default;
 
     /// \returns the parts, in the order of `Ts`; empty spans after `release`.
     /// Lifetime: that of this object.
