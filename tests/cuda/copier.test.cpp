@@ -55,7 +55,8 @@ TEST_CASE("memory is taken in the order of the items, also by calls that come in
         const std::vector<char> batch(number + 1, 'x');
         const inside::host_part part(batch.data(), batch.size(), 0);
         const weir::invocation call(name, number, 0, 0, weir::stop_token());
-        const auto there = co_await inside::send_ranges(all, std::span(&part, 1), call);
+        item_order::place mine(all.order, number);
+        const auto there = co_await inside::send_ranges(all, mine, std::span(&part, 1), call);
         CHECK(there->bytes() == number + 1);
     };
     weir::sync_wait(

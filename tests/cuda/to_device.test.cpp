@@ -399,6 +399,36 @@ TEST_CASE("a lease that was given away before is refused") {
     CHECK_THAT(said, ContainsSubstring("was given away has nothing to copy"));
 }
 
+TEST_CASE("an item that fails before its copy begins holds up no later item") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 4);
+    weir::thread_pool workers(2);
+    std::atomic<int> failed{0};
+    const weir::run_options tolerant{.max_failures = weir::unlimited,
+                                     .on_failure = [&failed](const weir::failure&) { ++failed; }};
+    const auto part = [](const batch& b) -> const batch& {
+        return b[0] == 3 ? throw std::runtime_error("no such part") : b;
+    };
+    auto packed = (batches(8, 16) | to_device(gpu, pool, {}, part) | weir::sink(1)).start(workers, tolerant);
+    std::vector<int> whole;
+    for (auto& b : packed) whole.push_back(b.host[0]);
+    CHECK(whole == std::vector{0, 1, 2, 4, 5, 6, 7});
+    CHECK(failed == 1);
+
+    const auto lend = [&pool](int i) -> weir::task<weir::cuda::lease> {
+        weir::cuda::lease block = co_await pool.acquire(8);
+        if (i == 3) const weir::cuda::lease gone = std::move(block);
+        co_return std::move(block);
+    };
+    auto lent = (weir::source({1, 2, 3, 4, 5, 6, 7}) | weir::pipe(lend) | to_device(gpu) | weir::sink(1))
+                    .start(workers, tolerant);
+    int arrived = 0;
+    for (device_buffer<std::byte>& b : lent) arrived += b.size() == 8 ? 1 : 0;
+    CHECK(arrived == 6);
+    CHECK(failed == 2);
+}
+
 TEST_CASE("several parts of a batch come to the device in one block, by one copy") {
     const fresh_runtime runtime;
     const bool on_host = GENERATE(false, true);

@@ -12,8 +12,10 @@
 
 #include <atomic>
 #include <exception>
+#include <mutex>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -323,6 +325,37 @@ TEST_CASE("an error of the device names the stage that copies back") {
     CHECK_THAT(said, too_large ? ContainsSubstring("400 bytes don't fit into a block of 'results'")
                                : ContainsSubstring("in stage 'download'"));
     static_cast<void>(stand_in::forget_faults());
+}
+
+TEST_CASE("an item whose buffer can't be found, or was moved away, fails, and holds up no later item") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 2);
+    pinned_pool results(gpu, 400, 2);
+    weir::thread_pool workers(2);
+    std::mutex lock;
+    sentences said;
+    const bool moved_away = GENERATE(false, true);
+    const auto lose = [moved_away](device_buffer<int> b) {
+        if (moved_away && b.size() == 3) const device_buffer<int> gone = std::move(b);
+        return b;
+    };
+    const auto part = [](device_buffer<int>& b) -> device_buffer<int>& {
+        return b.size() == 3 ? throw std::runtime_error("no such part") : b;
+    };
+    auto run =
+        (weir::source({1, 2, 3, 4, 5, 6, 7}) |
+         weir::pipe([](int n) { return batch(static_cast<std::size_t>(n), n); }) | to_device(gpu, pool) |
+         weir::pipe(lose) | to_host(gpu, results, {}, part) | weir::sink(1))
+            .start(workers, {.max_failures = weir::unlimited, .on_failure = [&](const weir::failure& f) {
+                                 const std::scoped_lock held(lock);
+                                 said.push_back(f.message());
+                             }});
+    std::vector<int> whole;
+    for (auto& each : run) whole.push_back(each.data[0]);
+    CHECK(whole == std::vector{1, 2, 4, 5, 6, 7});
+    REQUIRE(said.size() == 1);
+    CHECK_THAT(said[0], ContainsSubstring(moved_away ? "was moved away has no memory" : "no such part"));
 }
 
 TEST_CASE("whatever call fails in a run, and however badly, each result comes back whole or fails, once") {

@@ -66,7 +66,9 @@ class item_order {
         if (first) static_cast<void>(first->try_put(0));
     }
 
-    // The place of one call of the stage's function in the order. The destructor calls leave().
+    // The place of one call of the stage's function in the order. The destructor calls leave(). The function
+    // makes it before anything that may throw: an item that failed without a place would keep all later items
+    // waiting.
     class place {
       public:
         place(item_order& all, std::uint64_t number) noexcept : all_(all), number_(number) {}
@@ -230,15 +232,14 @@ struct copier : copying_run {
 
 // Copies a batch to the device. `block`: contains the batch; none: send() packs `parts` into a block of the
 // pool or, without a device, into the memory of the result. Items acquire memory and blocks in the order of
-// their numbers, as a later item keeps both until all earlier items have left the stage. Returns none if the
-// run was stopped, or the time limit was over, before the item had its turn, memory and, for packing, a
-// block.
-inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> block,
+// their numbers, as a later item keeps both until all earlier items have left the stage. `mine`: the item's
+// place in this order. Returns none if the run was stopped, or the time limit was over, before the item had
+// its turn, memory and, for packing, a block.
+inline task<std::optional<device_memory>> send(copier& s, item_order::place& mine, std::optional<lease> block,
                                                std::span<const host_part> parts, std::size_t bytes,
                                                const invocation& call) {
     const bool on_host = s.account->of()->on_host();
     const bool packs = !block && !on_host;
-    item_order::place mine(s.order, call.item());
     if (!mine.has_turn()) {
         const bool has_turn = co_await mine.wait_for_turn(call.stop());
         if (!has_turn) co_return std::nullopt;
@@ -275,18 +276,20 @@ inline task<std::optional<device_memory>> send(copier& s, std::optional<lease> b
     co_return std::move(there);
 }
 
-inline task<std::optional<device_memory>> send_block(copier& s, lease block, const invocation& call) {
+inline task<std::optional<device_memory>> send_block(copier& s, item_order::place& mine, lease block,
+                                                     const invocation& call) {
     if (block.bytes().data() == nullptr) {
         throw std::invalid_argument(
             "weir: a lease or pinned_buffer that was given away has nothing to copy; each goes to a device "
             "once");
     }
     const std::size_t bytes = block.bytes().size();
-    return send(s, std::optional<lease>(std::move(block)), {}, bytes, call);
+    return send(s, mine, std::optional<lease>(std::move(block)), {}, bytes, call);
 }
-inline task<std::optional<device_memory>> send_ranges(copier& s, std::span<const host_part> parts,
+inline task<std::optional<device_memory>> send_ranges(copier& s, item_order::place& mine,
+                                                      std::span<const host_part> parts,
                                                       const invocation& call) {
-    return send(s, std::nullopt, parts, size_of(parts), call);
+    return send(s, mine, std::nullopt, parts, size_of(parts), call);
 }
 
 }  // namespace weir::cuda::detail

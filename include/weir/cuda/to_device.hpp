@@ -71,17 +71,19 @@ class copying_slot {
     template <class Batch>
         requires(can_be_copied<Part, Batch> && (Packs || has_block<Part, Batch>))
     task<std::optional<result_of<Batch>>> operator()(Batch batch, const invocation& call) {
+        item_order::place mine(shared_->order, call.item());
         try {
             if constexpr (has_block<Part, Batch>) {
                 lease block = block_of(std::invoke(part_, batch));
-                std::optional<device_memory> there = co_await send_block(*shared_, std::move(block), call);
+                std::optional<device_memory> there =
+                    co_await send_block(*shared_, mine, std::move(block), call);
                 if (!there) co_return std::nullopt;
                 using buffer = typename copied_part<Part, Batch>::whole;
                 co_return give(std::move(batch), buffer(*std::move(there)));
             } else {
                 const auto ranges = ranges_of(part_, std::as_const(batch));
                 const auto pieces = ranges.pieces();
-                std::optional<device_memory> there = co_await send_ranges(*shared_, pieces, call);
+                std::optional<device_memory> there = co_await send_ranges(*shared_, mine, pieces, call);
                 if (!there) co_return std::nullopt;
                 co_return give(std::move(batch), ranges.on_device(*std::move(there)));
             }

@@ -48,11 +48,13 @@ struct host_batch {
 namespace detail {
 
 // Copies all pieces of device memory of an item into a page-locked block. Items acquire blocks in the order
-// of their numbers: a later item keeps its block until all earlier items have left the stage. Returns none if
-// the run was stopped, or the time limit was over, before the item had its turn and a block.
-inline task<std::optional<lease>> fetch(copying_run& s, std::span<fetched> from, const invocation& call) {
+// of their numbers: a later item keeps its block until all earlier items have left the stage. `mine`: the item's
+// place in this order. Returns none if the run was stopped, or the time limit was over, before the item had
+// its turn and a block.
+inline task<std::optional<lease>> fetch(copying_run& s, item_order::place& mine, std::span<fetched> from,
+                                        const invocation& call) {
+    for (const fetched& each : from) each.memory.check_present();
     const std::size_t bytes = from.back().at + from.back().memory.bytes();
-    item_order::place mine(s.order, call.item());
     if (!mine.has_turn()) {
         const bool has_turn = co_await mine.wait_for_turn(call.stop());
         if (!has_turn) co_return std::nullopt;
@@ -99,9 +101,10 @@ class fetching_slot {
     template <class Item>
         requires has_buffers<Part, Item>
     task<std::optional<result_of<Item>>> operator()(Item item, const invocation& call) {
+        item_order::place mine(shared_->order, call.item());
         try {
             found_in<Item> parts = find_parts(part_, item);
-            std::optional<lease> block = co_await fetch(*shared_, parts.memory, call);
+            std::optional<lease> block = co_await fetch(*shared_, mine, parts.memory, call);
             if (!block) co_return std::nullopt;
             co_return give(std::move(item), parts.arrays_in(*std::move(block)));
         } catch (const error& e) {
@@ -182,9 +185,9 @@ auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Pa
 /// Order:    that of the items.
 /// Suspends: while no block is free, and until the copy is done.
 /// Errors:   `weir::cuda::error`, with the name of the stage, fails the item. `std::invalid_argument` fails
-///           an item that is larger than a block. This function throws `weir::cuda::error` if no stream can
-///           be made, and `std::invalid_argument` if the blocks are not page-locked, or if the stream is
-///           another GPU's. Copying the stage, as in `start` of an lvalue pipeline, throws the same errors.
+///           an item that is larger than a block, or whose buffer was moved away. This function throws
+///           `weir::cuda::error` if no stream can be made, and `std::invalid_argument` if the blocks are not
+///           page-locked, or if the stream is another GPU's. Copying the stage, as in `start` of an lvalue pipeline, throws the same errors.
 /// Lifetime: `gpu` and `pool` outlive the runs.
 /// Units:    the run's statistics have the bytes, and the time that the device copied:
 ///           `stage_stats::transfers`.
