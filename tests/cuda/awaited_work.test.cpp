@@ -2,6 +2,7 @@
 
 #include "cuda/support.hpp"
 
+#include <weir/cuda/stream.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>
@@ -13,6 +14,7 @@
 
 using namespace cuda_tests;
 using weir::cuda::context;
+using weir::cuda::stream;
 using weir::cuda::detail::awaited_work;
 using weir::cuda::detail::context_state;
 using weir::cuda::detail::ticket;
@@ -80,6 +82,21 @@ TEST_CASE("a stage that waits for work is named by the error, and its time count
     CHECK(sum == 4);
     CHECK(run.stats().stages[1].times().await > weir::duration(0));
     CHECK(run.stats().stages[1].num_failures == 1);
+}
+
+TEST_CASE("the same wait may be awaited again, and keeps nothing of the time before") {
+    const fresh_runtime runtime;
+    weir::cuda::context gpu(either_way());
+    const stream s(gpu);
+    const auto wait = [](const stream& on, int times) -> weir::task<> {
+        auto work = on.done();
+        for (int i = 0; i < times; ++i) co_await work;
+    };
+    weir::sync_wait(wait(s, 1));
+    const auto others = gpu.shared()->box().use_count();
+    weir::sync_wait(wait(s, 10));
+    // The thread that polls lets go late.
+    wait_for([&] { return gpu.shared()->box().use_count() <= others; });
 }
 
 TEST_CASE("without a device the work is done by the host, without suspending") {

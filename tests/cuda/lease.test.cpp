@@ -172,6 +172,23 @@ TEST_CASE("a block whose way back can't be told of comes back when all is done t
     CHECK(pool.stats().size == 1);
 }
 
+TEST_CASE("a stream that was destroyed too early gives an error, and is not waited for") {
+    stand_in::reset();
+    {
+        context gpu(either_way());
+        pinned_pool pool(gpu, 64, 1);
+        cudaStream_t borrowed = nullptr;
+        REQUIRE(cudaStreamCreateWithPriority(&borrowed, cudaStreamNonBlocking, 0) == cudaSuccess);
+        const stream s(gpu, borrowed);
+        REQUIRE(cudaStreamDestroy(borrowed) == cudaSuccess);
+        weir::cuda::lease block = *pool.try_acquire(8);
+        CHECK_THROWS_AS(block.return_after(s), weir::cuda::error);
+        CHECK(block.bytes().size() == 8);
+    }
+    CHECK_FALSE(stand_in::misuses().empty());
+    stand_in::reset();
+}
+
 TEST_CASE("a stream of another GPU copies from a pool's blocks, which come back by its own context") {
     const fresh_runtime runtime;
     stand_in::set_device_count(2);

@@ -173,6 +173,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
         ticket t(*state_, [](completion& c) noexcept { c.waiting->answer(); });
         t.get().waiting.emplace(ex, env.measured, h);
         work_.begin(*state_, t, env.measured);
+        if (completion_ != nullptr) completion_->disown();  // of an earlier co_await of the same object
         completion_ = t.keep();
         return completion_->waiting->wait();
     }

@@ -201,7 +201,7 @@ class context_state {
 
     // Blocks until all work on the stream is done, or never will be, so that the caller may reuse memory that
     // the work uses. For work whose end the reactor doesn't watch. Waits again after an error that says
-    // nothing about the work. Returns at once in a forked process.
+    // nothing about the work. Returns at once in a forked process, and if the stream was destroyed.
     void wait_for_stream(cudaStream_t stream) noexcept;
 
     // Whether free() takes effect behind the work that is queued on the stream: true if the device has memory

@@ -61,6 +61,9 @@ inline void context_state::wait_for_stream(cudaStream_t stream) noexcept {
     const exempt_from_captures waiting;
     while (const cudaError_t code = without_last_error(cudaStreamSynchronize(stream))) {
         if (ends_all_work(code)) return set_broken(code);
+        // A borrowed stream that was destroyed: from now on no call succeeds that could tell the end of its
+        // work.
+        if (code == cudaErrorInvalidResourceHandle) return;
         if (!born_.is_here()) return;  // in a forked process no CUDA call works
         weir::detail::parker().wait(50'000);
     }
