@@ -56,8 +56,8 @@ class device_buffer {
     /// waits for the work that the first consumer has queued; the first consumer must not queue more work
     /// that uses the batch. Memory of `device_pool::acquire` has no copy: `consumer` waits for the work of
     /// its previous stream.
-    /// Errors: `weir::cuda::error`; `std::invalid_argument` for a stream of another GPU, and if the buffer was
-    ///         moved away.
+    /// Errors: `weir::cuda::error`; `std::invalid_argument` for a stream of another GPU, and if the buffer
+    ///         was moved away.
     void hand_over(const stream& consumer) { memory_.hand_over(consumer); }
 
     /// \returns  awaitable of nothing: waits until the copy is done; for memory of `device_pool::acquire`,

@@ -48,9 +48,9 @@ struct host_batch {
 namespace detail {
 
 // Copies all pieces of device memory of an item into a page-locked block. Items acquire blocks in the order
-// of their numbers: a later item keeps its block until all earlier items have left the stage. `mine`: the item's
-// place in this order. Returns none if the run was stopped, or the time limit was over, before the item had
-// its turn and a block.
+// of their numbers: a later item keeps its block until all earlier items have left the stage. `mine`: the
+// item's place in this order. Returns none if the run was stopped, or the time limit was over, before the
+// item had its turn and a block.
 inline task<std::optional<lease>> fetch(copying_run& s, item_order::place& mine, std::span<fetched> from,
                                         const invocation& call) {
     for (const fetched& each : from) each.memory.check_present();
@@ -187,7 +187,8 @@ auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Pa
 /// Errors:   `weir::cuda::error`, with the name of the stage, fails the item. `std::invalid_argument` fails
 ///           an item that is larger than a block, or whose buffer was moved away. This function throws
 ///           `weir::cuda::error` if no stream can be made, and `std::invalid_argument` if the blocks are not
-///           page-locked, or if the stream is another GPU's. Copying the stage, as in `start` of an lvalue pipeline, throws the same errors.
+///           page-locked, or if the stream is another GPU's. Copying the stage, as in `start` of an lvalue
+///           pipeline, throws the same errors.
 /// Lifetime: `gpu` and `pool` outlive the runs.
 /// Units:    the run's statistics have the bytes, and the time that the device copied:
 ///           `stage_stats::transfers`.
