@@ -109,6 +109,36 @@ class decisions {
     std::uint64_t end_of_priorities_ = 0;  // from this step on, all options are equally likely
 };
 
+// The ready coroutines, in the order of their posts, side by side, as `decisions` needs them.
+class ready_list {
+  public:
+    explicit ready_list(std::size_t most) {
+        places_.reserve(2 * most + 1);  // push_back() then needs no memory for `most` coroutines
+        places_.push_back(nullptr);
+    }
+    bool empty() const noexcept { return first_ == places_.size(); }
+    std::size_t size() const noexcept { return places_.size() - first_; }
+    std::span<void* const> all() const noexcept { return std::span(places_).subspan(first_); }
+    // The same, behind one more.
+    std::span<void* const> all_behind(void* other) noexcept {
+        places_[first_ - 1] = other;
+        return std::span(places_).subspan(first_ - 1);
+    }
+    void push_back(void* h) {
+        if (places_.size() == places_.capacity() && first_ > places_.size() / 2) move_to_front();
+        places_.push_back(h);
+    }
+    // Removes coroutine number `i`, and returns it. Cost: moves those before it, or those behind it if these
+    // are fewer; constant for the first.
+    void* take(std::size_t i) noexcept;
+
+  private:
+    void move_to_front() noexcept;
+
+    std::vector<void*> places_;
+    std::size_t first_ = 1;  // the place of the first coroutine: at least one place before it is free
+};
+
 // Decisions as text: `3:1 17:2` are pairs of a decision's number and the chosen option. Decisions for option
 // 0 are left out; "0:0": all decisions are for option 0, first come, first served.
 std::string to_text(const std::vector<std::uint32_t>& chosen);
@@ -208,8 +238,8 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
 
     detail::decisions* decisions_;
     const std::size_t most_steps_;
-    std::vector<void*> ready_;  // in the order of the posts
-    std::size_t chosen_ = 0;    // 1 + the index of the next coroutine; 0: not decided yet
+    detail::ready_list ready_{256};  // a post that has to allocate may end the program
+    std::size_t chosen_ = 0;         // 1 + the index of the next coroutine; 0: not decided yet
     std::size_t steps_ = 0;
     std::multimap<std::size_t, std::function<void()>> actions_;  // by the number of their step
     std::size_t next_action_ = never;

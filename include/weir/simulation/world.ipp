@@ -7,7 +7,7 @@
 
 #include <weir/platform/config.hpp>
 
-#include <algorithm>     // for std::min, std::rotate
+#include <algorithm>     // for std::min, std::move_backward
 #include <charconv>      // for std::from_chars
 #include <exception>     // for std::current_exception
 #include <span>          // for std::span
@@ -131,14 +131,34 @@ WEIR_INLINE std::vector<std::uint32_t> from_text(std::string_view text) {
     return chosen;
 }
 
+WEIR_INLINE void* ready_list::take(std::size_t i) noexcept {
+    const auto first = places_.begin() + static_cast<std::ptrdiff_t>(first_);
+    const auto at = first + static_cast<std::ptrdiff_t>(i);
+    void* const taken = *at;
+    if (i < size() / 2) {
+        std::move_backward(first, at, at + 1);
+        ++first_;
+    } else {
+        places_.erase(at);
+    }
+    if (empty()) {
+        places_.resize(1);
+        first_ = 1;
+    }
+    return taken;
+}
+
+WEIR_INLINE void ready_list::move_to_front() noexcept {
+    places_.erase(places_.begin() + 1, places_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 1;
+}
+
 }  // namespace weir::simulation::detail
 
 namespace weir::simulation {
 
 WEIR_INLINE world::world(detail::decisions& decisions, std::size_t most_steps)
-    : decisions_(&decisions), most_steps_(most_steps) {
-    ready_.reserve(256);  // a post that has to allocate may end the program
-}
+    : decisions_(&decisions), most_steps_(most_steps) {}
 
 WEIR_INLINE void world::add(timer& t) noexcept {
     if (!clock_.add(t)) post(t.waiter());
@@ -194,10 +214,7 @@ WEIR_INLINE std::string world::left_behind() const {
 
 WEIR_INLINE bool world::thread_goes_on() {
     if (ready_.empty()) return true;
-    ready_.push_back(this);  // then moved to the front: g++ 12 warns of a null pointer in insert()
-    std::rotate(ready_.begin(), ready_.end() - 1, ready_.end());
-    const std::size_t next = decisions_->choose(std::span<void* const>(ready_));
-    ready_.erase(ready_.begin());
+    const std::size_t next = decisions_->choose(ready_.all_behind(this));
     if (next == 0) return true;
     chosen_ = next;
     return false;
@@ -228,9 +245,8 @@ WEIR_INLINE bool world::step(time_point limit) {
     if (steps_ == next_action_) act();
     if (ready_.empty()) return true;  // the action ran all coroutines
     std::size_t next = std::exchange(chosen_, 0);
-    next = next != 0 && next <= ready_.size() ? next - 1 : decisions_->choose(std::span<void* const>(ready_));
-    const auto h = std::coroutine_handle<>::from_address(ready_[next]);
-    ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(next));
+    next = next != 0 && next <= ready_.size() ? next - 1 : decisions_->choose(ready_.all());
+    const auto h = std::coroutine_handle<>::from_address(ready_.take(next));
     ++steps_;
     resume(h);
     if (broken_.empty()) examine();

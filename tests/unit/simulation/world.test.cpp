@@ -13,10 +13,12 @@
 #include <weir/task/task.hpp>
 #include <weir/task/when_all.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <ranges>
 #include <set>
 #include <stdexcept>
@@ -208,6 +210,36 @@ std::vector<std::size_t> choose_ten(decisions& d, std::size_t n) {
 }
 
 }  // namespace
+
+TEST_CASE(
+    "what is ready keeps the order of its posts, whichever is taken, before, between and behind others") {
+    std::vector<char> many(600);
+    sim::detail::ready_list ready(4);
+    std::deque<void*> expected;
+    CHECK(ready.empty());
+    std::size_t posted = 0, taken = 0;
+    for (std::uint64_t step = 0; taken < many.size(); ++step) {
+        // Grows to 300, and shrinks to nothing.
+        const bool posts = posted < many.size() && (step % 5 != 0 || expected.empty());
+        if (posts) {
+            ready.push_back(&many[posted]);
+            expected.push_back(&many[posted++]);
+        } else {
+            const std::size_t which = step * step % 7 == 0 ? 0 : step * 31 % expected.size();
+            CHECK(ready.take(which) == expected[which]);
+            expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(which));
+            ++taken;
+        }
+        REQUIRE(std::ranges::equal(ready.all(), expected));
+        REQUIRE(ready.size() == expected.size());
+        int other = 0;
+        const auto behind = ready.all_behind(&other);
+        REQUIRE(behind.size() == expected.size() + 1);
+        REQUIRE(behind.front() == &other);
+        REQUIRE(std::ranges::equal(behind.subspan(1), expected));
+    }
+    CHECK(ready.empty());
+}
 
 TEST_CASE("without a strategy everything is first come, first served") {
     decisions d;
