@@ -193,7 +193,7 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
         found.sentence = concat(why);
         return found;
     };
-    if (stats.elapsed <= duration(0) || stats.stages.empty())
+    if (stats.elapsed <= duration(0) || stats.stages.empty() || stats.stages[0].elapsed <= duration(0))
         return says(limit_cause::unsure, {}, {"the run has no statistics"});
     const stage_stats* busiest = nullptr;
     const stage_stats* ordered = nullptr;

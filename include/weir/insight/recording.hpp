@@ -182,7 +182,8 @@ struct recording {
 /// Without samples, the distribution of the times of each stage is that of its histogram, and some things are
 /// estimated:
 /// - Each task has the same ratio of `run` to `await`: that of the stage's summed times.
-/// - The numbers of results of two tasks differ by at most 1; their average is exact.
+/// - Each failed task takes the average time of the failed ones.
+/// - The numbers of results of two successful tasks differ by at most 1; their average is exact.
 /// - The consumer takes the same time for each item: the average.
 /// - All batches have the same size: the average.
 ///
@@ -193,6 +194,8 @@ struct recording {
 [[nodiscard]] recording record_of(const pipeline_stats& stats);
 
 namespace detail {
+
+stage_role role_of(const stage_stats& stage);
 
 // Whether some invocation of the sample has a result. True without a sample: each invocation then has one
 // result.

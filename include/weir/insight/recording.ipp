@@ -20,11 +20,11 @@ inline constexpr std::size_t sample_size = 1'024;
 inline constexpr std::uint32_t most_results = 1'000'000;  // of an invocation; more only in damaged files
 
 // Quantiles of a histogram at equal steps of probability, in ns, scaled so that their mean is that of the
-// histogram. As many as the histogram has durations, at most `sample_size`.
-WEIR_INLINE std::vector<double> evenly_sampled(const histogram& of) {
+// histogram. As many as the histogram has durations, at most `most`.
+WEIR_INLINE std::vector<double> evenly_sampled(const histogram& of, std::uint64_t most) {
     std::vector<double> times;
     const std::uint64_t count = of.count();
-    const std::uint64_t n = smaller<std::uint64_t>(count, sample_size);
+    const std::uint64_t n = smaller(count, most);
     double sum = 0;
     std::uint64_t before = 0;  // the number of durations in earlier buckets
     for (const histogram_bucket& each : of.buckets()) {
@@ -63,6 +63,34 @@ WEIR_INLINE std::vector<recorded_task> to_tasks(const std::vector<double>& times
         given += count;
         tasks[i] = {.run = duration(run), .await = duration(whole - run), .results = count};
     }
+    return tasks;
+}
+
+WEIR_INLINE double ratio_of(std::uint64_t of, std::uint64_t to) {
+    return to == 0 ? 1 : static_cast<double>(of) / static_cast<double>(to);
+}
+
+WEIR_INLINE double failed_share(const stage_stats& stage) {
+    return smaller(1.0, ratio_of(stage.num_failures, larger<std::uint64_t>(stage.num_tasks, 1)));
+}
+
+// Makes tasks of a stage without samples. The histogram has the times of successful invocations only; failed
+// ones all get their average time. `results`: the mean number of results of all invocations.
+WEIR_INLINE std::vector<recorded_task> estimated_tasks(const stage_stats& stage, double results) {
+    const double busy = static_cast<double>(stage.times().busy().count());
+    const double whole = static_cast<double>(stage.busy.count());
+    const double run_share = busy > 0 ? static_cast<double>(stage.times().run.count()) / busy : 1;
+    const double work_share = whole > busy ? busy / whole : 1;  // without the waits for a thread
+    const double failed = failed_share(stage);
+    const auto n = static_cast<double>(smaller<std::uint64_t>(stage.num_tasks, sample_size));
+    const auto num_failed = nearest<std::size_t>(failed * n);
+    std::vector<double> times = evenly_sampled(stage.task_times, sample_size - num_failed);
+    for (double& each : times) each *= work_share;
+    if (!stage.outputs.empty() && failed < 1) results /= 1 - failed;
+    std::vector<recorded_task> tasks = to_tasks(times, run_share, results);
+    const double failure_time = static_cast<double>(stage.ave_failure_time().count()) * work_share;
+    for (const recorded_task& each : to_tasks(std::vector<double>(num_failed, failure_time), run_share, 0))
+        tasks.push_back({each.run, each.await, 0, true});
     return tasks;
 }
 
@@ -151,7 +179,7 @@ WEIR_INLINE bool has_samples(const stage_stats& stage) {
     return stage.samples && !stage.samples->tasks.empty();
 }
 
-// The recording of the consumer, for a run that has a consumer. `last`: the consumer's input queue.
+// The recording of a run's consumer. `last`: the consumer's input queue.
 WEIR_INLINE recorded_stage recorded_consumer(const pipeline_stats& stats, const channel_stats& last) {
     recorded_stage consumer;
     consumer.num_tasks = stats.num_items;
@@ -172,24 +200,6 @@ WEIR_INLINE recorded_stage recorded_consumer(const pipeline_stats& stats, const 
     return consumer;
 }
 
-WEIR_INLINE bool gives_items(const recorded_stage& stage) noexcept {
-    bool any = stage.tasks.empty();
-    for (const recorded_task& each : stage.tasks) any = any || each.results != 0;
-    return any;
-}
-
-WEIR_INLINE stage_role role_of(const stage_stats& stage) {
-    if (stage.kind == "source") return stage_role::source;
-    if (stage.kind == "sink") return stage_role::sink;
-    if (stage.kind == "aggregate") return stage_role::aggregate;
-    if (stage.kind == "disaggregate") return stage_role::disaggregate;
-    return stage_role::function;
-}
-
-WEIR_INLINE double ratio_of(std::uint64_t of, std::uint64_t to) {
-    return to == 0 ? 1 : static_cast<double>(of) / static_cast<double>(to);
-}
-
 [[noreturn]] WEIR_INLINE void refuse_recording(std::string_view why) {
     throw std::invalid_argument(concat({"weir: this run can't be predicted: ", why}));
 }
@@ -199,12 +209,13 @@ WEIR_INLINE double ratio_of(std::uint64_t of, std::uint64_t to) {
 WEIR_INLINE recording record_of(const pipeline_stats& stats) {
     recording all;
     const std::size_t n = stats.stages.size();
-    if (n < 2) detail::refuse_recording("it has no statistics");
+    if (n < 2 || (stats.elapsed > duration(0) && stats.stages[0].elapsed <= duration(0)))
+        detail::refuse_recording("it has no statistics");
     if (stats.num_items == 0) detail::refuse_recording("no item has reached the consumer");
+    all.rate = stats.first_item ? stats.first_item->rate() : stats.rate();
     // `pools[i]`: the threads of the executor of stage i if no earlier stage has this executor; else 0.
     all.settings.pools = std::vector<std::size_t>(n);
-    const bool has_sink =
-        detail::role_of(stats.stages.back()) == stage_role::sink;  // else a for_each is last
+    const bool has_sink = detail::role_of(stats.stages.back()) == stage_role::sink;  // else a for_each
     const std::size_t num_stages = n + (has_sink ? 1 : 2);
     all.settings.stages = std::vector<stage_settings>(num_stages);
     all.stages = std::vector<recorded_stage>(num_stages);
@@ -221,12 +232,10 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
         if (!is_linear) detail::refuse_recording("it has branches, which predictions don't know yet");
         if (!detail::has_samples(stage) && !stage.task_times.has_quantiles())
             detail::refuse_recording("its policy keeps no histograms of the times");
-
         stage_settings& settings = all.settings.stages[i];
         settings.name = stage.name;
         settings.role = detail::role_of(stage);
         settings.concurrency = detail::larger<std::size_t>(stage.concurrency, 1);
-        const slot_times spent = stage.times();
         if (stage.setup) {
             if (stage.setup->keeps_order) settings.output_order = output_order::input;
             settings.pool = detail::smaller(stage.setup->executor, i);
@@ -236,6 +245,8 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
         sample.num_tasks = stage.num_tasks;
         sample.num_failures = stage.num_failures;
         double results = 1;
+        // The items of a `for_each` include the failed ones, and those of a prediction do not.
+        if (stage.outputs.empty()) all.rate *= 1 - detail::failed_share(stage);
         if (!stage.outputs.empty()) {
             const channel_stats& behind = stats.channels.at(stage.outputs[0]);
             settings.capacity = detail::larger<std::size_t>(behind.capacity, 1);
@@ -253,19 +264,10 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
                 if (settings.batch_size == 0) settings.batch_size = 1;
             }
         }
-        const bool has_times = settings.role == stage_role::source || settings.role == stage_role::function;
-        if (has_times && detail::has_samples(stage)) {
-            sample.tasks = detail::sampled_tasks(stage, results);
-        } else if (has_times) {
-            const double busy = static_cast<double>(spent.busy().count());
-            const double whole = static_cast<double>(stage.busy.count());
-            const double run_share = busy > 0 ? static_cast<double>(spent.run.count()) / busy : 1;
-            // `task_times` also include the time in which the function was ready and had no thread.
-            const double work_share = whole > busy ? busy / whole : 1;
-            std::vector<double> times = detail::evenly_sampled(stage.task_times);
-            for (double& each : times) each *= work_share;
-            sample.tasks = detail::to_tasks(times, run_share, results);
-            sample.is_even = true;
+        if (settings.role == stage_role::source || settings.role == stage_role::function) {
+            sample.is_even = !detail::has_samples(stage);
+            sample.tasks = sample.is_even ? detail::estimated_tasks(stage, results)
+                                          : detail::sampled_tasks(stage, results);
         }
         if (!detail::gives_items(sample)) {
             detail::refuse_recording(
@@ -287,7 +289,6 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
     }
     detail::check_settings(all.settings);
     all.num_items = stats.num_items;
-    all.rate = stats.first_item ? stats.first_item->rate() : stats.rate();
     return all;
 }
 

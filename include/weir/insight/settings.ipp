@@ -40,6 +40,20 @@ WEIR_INLINE stage_settings& pipeline_settings::stage(std::string_view name) {
 
 namespace detail {
 
+WEIR_INLINE stage_role role_of(const stage_stats& stage) {
+    if (stage.kind == "source") return stage_role::source;
+    if (stage.kind == "sink") return stage_role::sink;
+    if (stage.kind == "aggregate") return stage_role::aggregate;
+    if (stage.kind == "disaggregate") return stage_role::disaggregate;
+    return stage_role::function;
+}
+
+WEIR_INLINE bool gives_items(const recorded_stage& stage) noexcept {
+    bool any = stage.tasks.empty();
+    for (const recorded_task& each : stage.tasks) any = any || each.results != 0;
+    return any;
+}
+
 WEIR_INLINE void check_settings(const pipeline_settings& settings) {
     const auto refuse = [](const stage_settings& stage, std::string_view why) {
         throw std::invalid_argument(concat({"weir: stage '", stage.name, "' can't be predicted: ", why}));

@@ -221,6 +221,55 @@ TEST_CASE("with samples, each item of a for_each at the end counts, unless it fa
     }
 }
 
+TEST_CASE("failed invocations take their own time, and the run is explained without samples, too") {
+    for (const weir::duration failing : {weir::duration(1ms), weir::duration(100ms)}) {
+        for (const bool gives : {true, false}) {
+            weir::virtual_time clock;
+            const auto parse = [failing](int k) -> weir::task<int> {
+                co_await weir::sleep_for(k % 2 == 0 ? weir::duration(10ms) : failing);
+                if (k % 2 != 0) throw std::runtime_error("no");
+                co_return k;
+            };
+            const auto last = [parse](int k) -> weir::task<> { static_cast<void>(co_await parse(k)); };
+            const weir::stage_options options{.name = "parse", .max_failures = weir::unlimited};
+            const auto numbers = weir::source(std::views::iota(0, 1'000));
+            weir::pipeline_stats stats;
+            if (gives) {
+                auto run = (numbers | weir::pipe(parse, options) | weir::sink()).start(clock);
+                stats = weir::sync_wait(clock, consume(run, 0ms));
+            } else {
+                auto run = (numbers | weir::for_each(last, options)).start(clock);
+                run.wait();
+                stats = run.stats();
+            }
+            const recording all = weir::record_of(stats);
+            double given = 0, failed = 0;
+            for (const weir::recorded_task& each : all.stages[1].tasks) {
+                given += each.results;
+                failed += each.failed ? 1 : 0;
+            }
+            CHECK(given == Approx(500));
+            CHECK(failed == Approx(500));
+            const weir::verdict v = weir::explain(stats);
+            CHECK(v.stage == "parse");
+            REQUIRE(v.change);
+            CHECK(v.gain == Approx(1).epsilon(0.02));
+        }
+    }
+}
+
+TEST_CASE("a run that measures nothing has no verdict") {
+    weir::virtual_time clock;
+    const std::vector<weir::duration> times{1ms};
+    const auto work = [&times](int k) { return sleep_and_give(k, &times); };
+    auto run = (weir::source(std::views::iota(0, 300)) | weir::pipe(work) | weir::sink())
+                   .start<weir::unmeasured>(clock);
+    const weir::pipeline_stats stats = weir::sync_wait(clock, consume(run, 1ms));
+    CHECK_FALSE(weir::brief_verdict(stats));
+    CHECK(weir::explain(stats).cause == weir::limit_cause::unsure);
+    CHECK(weir::explain(stats).sentence == "not sure why it is not faster: the run has no statistics");
+}
+
 TEST_CASE("a run with branches, without histograms or without statistics is refused with the reason") {
     using Catch::Matchers::ContainsSubstring;
     const auto same = [](int k) { return k; };
