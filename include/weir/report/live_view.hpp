@@ -14,11 +14,11 @@
 #include <weir/run/failure.hpp>
 #include <weir/run/run_report.hpp>
 
-#include <algorithm>     // for std::max
+#include <algorithm>     // for std::clamp, std::max
 #include <cerrno>        // for errno
 #include <cmath>         // for std::exp
 #include <cstddef>       // for std::size_t
-#include <cstdint>       // for std::uint64_t
+#include <cstdint>       // for INT64_MAX, std::uint64_t
 #include <cstdlib>       // for std::getenv
 #include <mutex>         // for std::lock_guard
 #include <optional>      // for std::optional
@@ -82,9 +82,8 @@ struct live_view_options {
     std::string counted = {};
     /// The number of the file descriptor to draw on: 1 is stdout, 2 stderr.
     int file = 2;
-    /// The least time between two lines, which are written at ends of laps (parts of the run). The view
-    /// writes lines instead of pictures if the file is not a terminal, and in Wine. The same if TERM is
-    /// `dumb` or, except on Windows, not set.
+    /// The least time between two lines, written at ends of laps (parts of the run). Lines replace pictures
+    /// if the file is not a terminal, in Wine, and if TERM is `dumb` or, except on Windows, not set.
     duration line_every = duration(5'000'000'000);
 };
 
@@ -126,7 +125,8 @@ class basic_live_view : public run_report {
     explicit basic_live_view(live_view_options options = {})
         : options_(std::move(options)), draws_(draws_on_terminal(options_.file, environment("TERM"))),
           colour_(draws_ && environment("NO_COLOR").empty()),
-          interval_(draws_ ? 250'000'000 : (std::max<std::int64_t>)(options_.line_every.count(), 1)) {}
+          interval_(draws_ ? 250'000'000
+                           : std::clamp<std::int64_t>(options_.line_every.count(), 1, INT64_MAX / 2)) {}
 
     [[nodiscard]] std::string name() const override { return "the live view"; }
     void begins(const pipeline_stats& all) override {

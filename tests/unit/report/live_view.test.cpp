@@ -135,6 +135,19 @@ std::size_t count(const std::string& text, std::string_view what) {
 
 }  // namespace
 
+TEST_CASE("lines that are as far apart as can be are only the first and the last one") {
+    const a_pipe out;
+    clock_of_test::time = 5'000'000'000;
+    view v({.file = out.ends[1], .line_every = (weir::duration::max)()});
+    v.begins(lap_of(0));
+    for (int i = 0; i < 3; ++i) {
+        clock_of_test::time += 100'000'000;
+        v.lap(lap_of(1));
+    }
+    v.ends(lap_of(1), lap_of(4));
+    CHECK(read_all(out.ends[0]) == "00:00  0  act 100 % busy\n00:00  4  10.0 /s  done\n");
+}
+
 TEST_CASE("a terminal gets at most four pictures per second, each over the last one, in its current size") {
     use_terminal();
     const terminal t(80, 24);
