@@ -251,6 +251,7 @@ class stage_worker final : public stage_task<Kind> {
         return nullptr;
     }
     WEIR_NOINLINE std::coroutine_handle<> end(worker_handle worker) {
+        static_assert(noexcept(stage_.close_input(me_)) && noexcept(stage_.close_output(me_)));
         stage_.release_resources(context_.value);
         stage_.close_input(me_);
         state_ = state::closed_input;

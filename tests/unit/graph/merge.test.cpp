@@ -8,6 +8,7 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/stages/aggregate.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/source.hpp>
 #include <weir/task/async_generator.hpp>
@@ -18,6 +19,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -261,6 +263,44 @@ TEST_CASE("a rule of one's own says whose turn it is, once a turn, and is not as
     }
     weir::thread_pool pool(2);
     CHECK(take_all(pipeline.start(pool)) == ints{20, 21, 0, 22, 1, 10, 11, 2});
+}
+
+TEST_CASE("what runs while a stage closes its queue may request a stop of the run") {
+    virtual_time time;
+    SECTION("the rule of a merge, when an input has ended") {
+        std::optional<weir::run<int>> run;
+        bool asked = false;
+        const auto rule = [&](std::span<const std::size_t> open) {
+            if (open.size() == 1 && !std::exchange(asked, true)) run->request_stop();
+            return open.front();
+        };
+        run = (weir::merge({.rule = rule}, numbers(0, 1), one_each(1ms, 10, 9)) | weir::sink()).start(time);
+        CHECK(take_all(*run).size() < 10);
+        CHECK(asked);
+        CHECK(run->ended());
+    }
+    SECTION("the destructor of an item in the queue of a take") {
+        std::function<void()> on_destruction;
+        const auto item = [&](int) {
+            return std::shared_ptr<void>(nullptr, [&](void*) {
+                if (on_destruction) on_destruction();
+            });
+        };
+        auto run = (weir::source(std::views::iota(0)) | weir::pipe(item, {.capacity = 8}) | weir::take(1) |
+                    weir::sink())
+                       .start(time);
+        int requests = 0;
+        on_destruction = [&] {
+            ++requests;
+            run.request_stop();
+        };
+        while (run.get()) {
+        }
+        CHECK(requests > 1);
+        run.stop();
+        CHECK(run.ended());
+        on_destruction = nullptr;
+    }
 }
 
 TEST_CASE("a rule of one's own is asked anew in each epoch, which ends for all at once") {
