@@ -181,11 +181,11 @@ class stage_kind : public running_stage<Policy>, public kind_defaults {
                                              const iteration_state& /*it*/) noexcept {
         to.next(*result, queue);
     }
-    // Each is called once when a worker ends, in this order. `close_input` ends the queue before the stage. In
-    // it functions of the user may run: destructors of the items there, the rule of a merge. They may request
-    // a stop of the run. The worker then waits for `wait_before_end`, until nothing else uses the stage.
-    // `close_output` of the last worker closes the next queue. Both are noexcept: after an exception, the next
-    // queue would stay open, and the run would not end.
+    // Each is called once when a worker ends, in this order. `close_input` ends the queue before the stage.
+    // Functions of the user may run in it: destructors of items, the rule of a merge. They may request a stop
+    // of the run. The worker then waits for `wait_before_end`, until nothing else uses the stage.
+    // `close_output` of the last worker closes the next queue. Both are noexcept: after an exception, the
+    // next queue would stay open, and the run would not end.
     void close_input(slot& /*me*/) noexcept { in_->cancel(); }
     void close_output(slot& me) noexcept { this->leave(me, *out_); }
 
