@@ -50,6 +50,22 @@ TEST_CASE("each rank gets what the rank before it sends, whatever the order of m
     }
 }
 
+TEST_CASE("a request that the program has begun itself is awaited") {
+    cluster ranks(2, 1);
+    const int failed = ranks.run([](communicator c) -> weir::task<> {
+        const int other = 1 - c.rank();
+        const int sent = 10 + c.rank();
+        int got = -1;
+        MPI_Request sending, receiving;
+        CHECK(MPI_Irecv(&got, 1, MPI_INT32_T, other, 3, c.handle(), &receiving) == MPI_SUCCESS);
+        CHECK(MPI_Isend(&sent, 1, MPI_INT32_T, other, 3, c.handle(), &sending) == MPI_SUCCESS);
+        co_await c.wait(receiving);
+        CHECK(got == 10 + other);
+        co_await c.wait(sending);
+    });
+    CHECK(failed == 0);
+}
+
 TEST_CASE("reductions, broadcasts and gathers give what MPI defines") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         cluster ranks(3, seed);

@@ -151,9 +151,9 @@ class communicator {
             detail::no_result{});
     }
 
-    /// The same as `request`, for a request already begun and not persistent. Not with MPI_THREAD_FUNNELED,
-    /// as then only one thread may begin requests.
-    [[nodiscard("co_await this, or nothing is done")]] auto done(MPI_Request pending) const {
+    /// Waits for a request already begun and not persistent, as `MPI_Wait`. Not with MPI_THREAD_FUNNELED, as
+    /// then only one thread may begin requests. \returns awaitable of void.
+    [[nodiscard("co_await this, or nothing is done")]] auto wait(MPI_Request pending) const {
         return request("MPI_Test", [pending](MPI_Comm, MPI_Request* r) noexcept {
             *r = pending;
             return MPI_SUCCESS;
