@@ -29,7 +29,9 @@ namespace weir {
 /// Ranks may have different pipelines: stages of the same name and kind on several ranks are one stage, and
 /// so are queues of the same name. If a rank has two of the same name, these remain two.
 ///
-/// `json_text` and `html_text` take the statistics `s` as `run_record{.total = s.all, .ranks = s.ranks}`.
+/// `json_text` and `html_text` take the statistics `s` as `run_record{.total = s.all, .ranks = s.ranks}`. The
+/// functions that take a `rank_stats` throw `std::invalid_argument` if a rank has figures of other stages or
+/// queues than `all`, as in a file that was edited.
 struct rank_stats {
     /// All ranks together, with histograms of all invocations and waits. Counts, sizes, concurrency and times
     /// of slots (workers of a stage) are sums over the ranks. `elapsed` is the longest of any rank, so that
@@ -145,6 +147,9 @@ template <class Figure>
 }  // namespace weir
 
 namespace weir::detail {
+
+// \returns the argument. Errors: `std::invalid_argument` if a rank has figures of other stages or queues.
+const rank_stats& checked(const rank_stats& stats);
 
 inline bool is_same(const stage_stats& a, const stage_stats& b) {
     return a.name == b.name && a.kind == b.kind;

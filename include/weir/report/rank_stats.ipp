@@ -82,6 +82,16 @@ inline queue_on_rank figures_of(const channel_stats& c) {
     return figures;
 }
 
+WEIR_INLINE const rank_stats& checked(const rank_stats& stats) {
+    for (std::size_t r = 0; r < stats.ranks.size(); ++r) {
+        if (is_of_job(stats.ranks[r], stats.all)) continue;
+        throw std::invalid_argument("weir: rank " + std::to_string(r) +
+                                    " has figures of other stages or queues than those of all ranks; take "
+                                    "both from one rank_stats or one file");
+    }
+    return stats;
+}
+
 // \returns statistics with these figures, without histograms. `outline`: the stages and queues of all ranks.
 inline pipeline_stats pipeline_of(const pipeline_stats& outline, const rank_record& figures) {
     pipeline_stats p = outline;
@@ -238,7 +248,7 @@ WEIR_INLINE rank_stats merged(std::span<const pipeline_stats> ranks) {
 }
 
 WEIR_INLINE pipeline_stats of_rank(const rank_stats& stats, std::size_t rank) {
-    const rank_record& figures = stats.ranks.at(rank);
+    const rank_record& figures = detail::checked(stats).ranks.at(rank);
     pipeline_stats p = detail::pipeline_of(stats.all, figures);
     for (std::size_t i = 0; i < p.stages.size(); ++i) {
         stage_stats& s = p.stages[i];
@@ -255,9 +265,8 @@ WEIR_INLINE pipeline_stats of_rank(const rank_stats& stats, std::size_t rank) {
 
 WEIR_INLINE std::string differences_text(const rank_stats& stats) {
     std::vector<std::size_t> reported;
-    for (std::size_t r = 0; r < stats.ranks.size(); ++r) {
+    for (std::size_t r = 0; r < detail::checked(stats).ranks.size(); ++r)
         if (stats.ranks[r].reported) reported.push_back(r);
-    }
     // Sets of ranks, and the names of the stages that only the ranks of the set have.
     std::vector<std::pair<std::vector<std::size_t>, std::string>> sets;
     for (std::size_t i = 0; i < stats.all.stages.size(); ++i) {

@@ -218,7 +218,7 @@ WEIR_INLINE std::string line_text(const straggler& s) {
 
 WEIR_INLINE std::vector<straggler> stragglers(const rank_stats& stats) {
     std::vector<straggler> found;
-    const std::vector<detail::stage_over_ranks> usual = detail::stages_over_ranks(stats);
+    const std::vector<detail::stage_over_ranks> usual = detail::stages_over_ranks(detail::checked(stats));
     for (std::size_t rank = 0; rank < stats.ranks.size(); ++rank) {
         std::optional<straggler> worst;
         for (std::size_t i = 0; i < stats.all.stages.size(); ++i) {
@@ -236,7 +236,7 @@ WEIR_INLINE std::vector<straggler> stragglers(const rank_stats& stats) {
 
 WEIR_INLINE std::vector<straggler> straggler_watch::add(const rank_stats& lap) {
     if (!laps_.empty() && !detail::is_same_job(laps_.back(), lap)) laps_.clear();
-    laps_.push_back(lap);
+    laps_.push_back(detail::checked(lap));
     if (laps_.size() > most_laps) laps_.pop_front();
     if (laps_.size() < slow_laps) return {};
     rank_stats sum = laps_.front();

@@ -7,7 +7,7 @@
 
 #include <weir/platform/config.hpp>
 
-#include <algorithm>  // for std::max, std::ranges::any_of, std::ranges::count_if
+#include <algorithm>  // for std::max, std::min, std::ranges::any_of, std::ranges::count_if
 #include <utility>    // for std::move
 
 namespace weir::detail {
@@ -40,10 +40,12 @@ WEIR_INLINE std::string structure_text(const pipeline_description& description) 
     const bool known =
         std::ranges::any_of(description.stages, [](const described_stage& s) { return !s.where.empty(); });
     if (known) rows.front().emplace_back("composed at");
+    // A description from a file may have any number as a depth: no stage is inside of more than all branches.
+    const auto indent = [&](std::size_t depth) { return 4 * (std::min)(depth, description.branches.size()); };
     auto heading = description.branches.begin();
     const auto add_headings = [&](std::size_t place) {
         for (; heading != description.branches.end() && heading->begin <= place; ++heading) {
-            std::string line(4 * heading->depth + 2, ' ');
+            std::string line(indent(heading->depth) + 2, ' ');
             line += detail::ascii_only(heading->name) + ":";
             if (heading->begin == heading->end) line += " (no stages)";
             rows.push_back({std::move(line)});
@@ -57,7 +59,7 @@ WEIR_INLINE std::string structure_text(const pipeline_description& description) 
         if (s.takes.empty() && s.epochs) items += ", in epochs";
         if (s.output_order == output_order::input) items += ", in order";
         if (s.time_limit > duration(0)) items += ", at most " + units::time(s.time_limit);
-        rows.push_back({std::string(4 * s.depth, ' ') + detail::ascii_only(s.name),
+        rows.push_back({std::string(indent(s.depth), ' ') + detail::ascii_only(s.name),
                         s.remark.empty() ? s.kind : s.kind + " (" + s.remark + ")",
                         std::to_string(s.concurrency),
                         (s.capacity == 0 ? "-" : std::to_string(s.capacity)) +
@@ -126,7 +128,7 @@ WEIR_INLINE std::string mermaid(const pipeline_description& description, mermaid
     for (std::size_t k = 0; k < description.edges.size(); ++k) {
         const described_edge& e = description.edges[k];
         std::string from = (options.queues ? "q" : "s") + std::to_string(e.from);
-        if (options.queues && !e.branch.empty()) {
+        if (options.queues && !e.branch.empty() && e.from < stages.size()) {
             const std::string stage = "s" + std::to_string(e.from);
             from = "q" + std::to_string(e.from) + "_" + std::to_string(k);
             add_queue(from, stages[e.from], stage);

@@ -314,6 +314,32 @@ TEST_CASE("if the ranks or the stages of a job change, a watch begins anew") {
     }
 }
 
+TEST_CASE("ranks with figures of other stages or queues than the job are refused") {
+    weir::rank_stats stats;
+    stats.all.stages.resize(2);
+    stats.all.channels.resize(1);
+    stats.ranks.resize(2);
+    for (weir::rank_record& each : stats.ranks) {
+        each.reported = true;
+        each.stages.resize(2);
+        each.queues.resize(1);
+    }
+    CHECK(stragglers(stats).empty());
+    const bool lacks_stages = GENERATE(true, false);
+    if (lacks_stages) {
+        stats.ranks[1].stages.clear();
+    } else {
+        stats.ranks[1].queues.clear();
+    }
+    const auto refusal = ContainsSubstring("rank 1 has figures of other stages or queues");
+    CHECK_THROWS_WITH(stragglers(stats), refusal);
+    CHECK_THROWS_WITH(weir::straggler_watch().add(stats), refusal);
+    CHECK_THROWS_WITH(weir::table_text(stats), refusal);
+    CHECK_THROWS_WITH(weir::metrics_text(stats), refusal);
+    CHECK_THROWS_WITH(weir::of_rank(stats, 1), refusal);
+    CHECK_THROWS_WITH(weir::differences_text(stats), refusal);
+}
+
 TEST_CASE("the tables of ranks say how they differ, and name the straggler") {
     CHECK(weir::table_text(weir::merged(ranks::job())) == R"(4 ranks, 10.0 s elapsed; 282 /s
 

@@ -4,6 +4,7 @@
 #include "unit/report/german.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <iomanip>
 #include <sstream>
 #include <string>
@@ -189,6 +190,16 @@ TEST_CASE("a Mermaid graph names the branches on their arrows, and each branch h
     s0 --> q0_2
     q0_2 -->|"even"| s2
 )m");
+}
+
+TEST_CASE(
+    "a description from a file may have depths that no stage has, and edges of stages that are not there") {
+    pipeline_description d = two_ways();
+    d.stages[1].depth = SIZE_MAX / 8;
+    d.branches = {{"odd", SIZE_MAX, 1, 2}};
+    d.edges[0].from = 3;
+    CHECK(weir::structure_text(d).find("\n      odd:\n    left ") != std::string::npos);
+    CHECK(mermaid(d, {.queues = true}).find("q3 -->|\"odd\"| s1") != std::string::npos);
 }
 
 TEST_CASE("a Mermaid graph shows all slots of a stage with two or three") {
