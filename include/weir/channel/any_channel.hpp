@@ -15,12 +15,12 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/task/detached_task.hpp>
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::int64_t, std::uint64_t
-#include <memory>    // for std::make_unique
 #include <optional>  // for std::optional
 #include <string>    // for std::string
 #include <utility>   // for std::move
@@ -138,7 +138,7 @@ class any_channel : public channel_puts<Policy> {
     void set_max_bytes(std::size_t bytes);
     // From now on all puts have numbers, from 0 without gaps, and items enter in the order of these numbers:
     // see `channel_puts`. Called before the channel is used.
-    void keep_order() { core::order_ = std::make_unique<put_order>(capacity_, ring_.places()); }
+    void keep_order() { core::order_ = owned<put_order>(new put_order(capacity_, ring_.places())); }
     // Sets the name for statistics and reports. Called before the channel is used.
     void set_name(std::string name) noexcept { core::name_ = std::move(name); }
     // Refuses all puts with a number above `last`, also those that wait.

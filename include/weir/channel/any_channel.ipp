@@ -7,7 +7,6 @@
 
 #include <weir/platform/config.hpp>
 
-#include <memory>  // for std::make_unique
 #include <vector>  // for std::vector
 
 namespace weir::detail {
@@ -96,12 +95,12 @@ WEIR_INLINE void any_channel<Policy>::set_capacity(std::size_t capacity, std::si
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::merge_sink(const std::string& sink, std::size_t capacity,
                                                  std::size_t of_sink, std::size_t bytes_of_sink) {
-    core::merged_name_ = std::make_unique<const std::string>(core::name_ + " | " + sink);
+    core::merged_name_ = owned<const std::string>(new const std::string(core::name_ + " | " + sink));
     set_max_bytes(core::bytes_.most + bytes_of_sink);
     set_capacity(capacity, of_sink);
     if constexpr (Policy::statistics) {
-        core::sink_ =
-            std::make_unique<sink_meter<typename core::platform, keeps_histograms<Policy>>>(of_sink);
+        core::sink_ = owned<sink_meter<typename core::platform, keeps_histograms<Policy>>>(
+            new sink_meter<typename core::platform, keeps_histograms<Policy>>(of_sink));
         const typename core::whole_lock held(*this, true);
         core::apply_capacity(capacity, true);
     }

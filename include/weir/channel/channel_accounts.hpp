@@ -14,12 +14,12 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/task/slot_accounting.hpp>
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t
-#include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::conditional_t
 
@@ -252,7 +252,7 @@ class channel_accounts : public channel_ends<Policy> {
     std::uint64_t get_marks_ = 0;
     // The meter of the merged sink; null: none. Made before the queue is used.
     [[no_unique_address]] std::conditional_t<
-        Policy::statistics, std::unique_ptr<sink_meter<platform, keeps_histograms<Policy>>>, no_sink> sink_;
+        Policy::statistics, owned<sink_meter<platform, keeps_histograms<Policy>>>, no_sink> sink_;
     std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
         meter_;
 };

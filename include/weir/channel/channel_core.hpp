@@ -11,11 +11,11 @@
 #include <weir/measure/policy.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/task/slot_accounting.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint64_t
-#include <memory>   // for std::unique_ptr
 #include <string>   // for std::string
 #include <utility>  // for std::move
 
@@ -258,7 +258,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     bool consumers_help_ = false;  // waiting threads run the executor: `any_channel::let_consumers_help`
     std::string name_;             // set before the channel is used
     // The name in reports if the last stage of a pipeline (the sink) was merged with this queue; else null.
-    std::unique_ptr<const std::string> merged_name_;
+    owned<const std::string> merged_name_;
 
   private:
     // Whether the put waits for its turn, in `early_`: a put with a lower number is missing.

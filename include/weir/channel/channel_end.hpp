@@ -10,11 +10,11 @@
 #include <weir/platform/biased_lock.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint8_t, std::uint64_t
-#include <memory>   // for std::unique_ptr
 #include <vector>   // for std::vector
 
 namespace weir::detail {
@@ -284,7 +284,7 @@ class channel_ends {
     waiter_line<waiter> getters_;
     waiter_line<waiter> early_;  // puts whose turn has not come, by their numbers: see `channel_puts`
     byte_gauge bytes_;
-    std::unique_ptr<put_order> order_;  // null: puts have no numbers. Made before the channel is used
+    owned<put_order> order_;  // null: puts have no numbers. Made before the channel is used
 };
 
 WEIR_COMPILED(class channel_ends<measured>);

@@ -4,11 +4,11 @@
 #define WEIR_EXECUTOR_DEQUE_HPP
 
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
-#include <memory>   // for std::unique_ptr
 #include <utility>  // for std::move
 
 namespace weir::detail {
@@ -112,8 +112,8 @@ class basic_work_stealing_deque {
         cell& at(std::uint64_t i) const noexcept { return cells[number_as<std::size_t>(i) & mask]; }
 
         std::size_t mask;
-        std::unique_ptr<cell[]> cells;
-        std::unique_ptr<ring> outgrown;  // the previous ring; null for the first
+        owned<cell[]> cells;
+        owned<ring> outgrown;  // the previous ring; null for the first
     };
 
     void put(ring& r, std::uint64_t b, void* item) noexcept {
@@ -181,7 +181,7 @@ class basic_work_stealing_deque {
     }
 
     ring* grow(std::uint64_t t, std::uint64_t b) {
-        std::unique_ptr<ring> bigger(new ring(2 * (owned_->mask + 1)));
+        owned<ring> bigger(new ring(2 * (owned_->mask + 1)));
         for (std::uint64_t i = t; i != b; ++i) {
             bigger->at(i).store(owned_->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
         }
@@ -201,7 +201,7 @@ class basic_work_stealing_deque {
     typename Platform::template atomic<ring*> ring_;
     // The current ring, for the owner only. It keeps the outgrown rings, because a thief may still read from
     // them; together, they are smaller than the current ring.
-    std::unique_ptr<ring> owned_;
+    owned<ring> owned_;
 };
 
 using work_stealing_deque = basic_work_stealing_deque<>;

@@ -5,6 +5,7 @@
 
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
@@ -14,7 +15,7 @@
 #include <cstdint>      // for std::int64_t
 #include <exception>    // for std::exception_ptr
 #include <functional>   // for std::function
-#include <memory>       // for std::construct_at, std::make_unique, std::unique_ptr
+#include <memory>       // for std::construct_at
 #include <mutex>        // for std::lock_guard
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_void_v
@@ -134,11 +135,10 @@ class basic_pool_threads {
     // Called after close(). Joins all threads, also those that begin meanwhile in the places of blocked ones.
     void join() noexcept {
         if (!are_elsewhere()) {
-            while (const std::unique_ptr<member> one = take_last()) one->handle.join();
+            while (const owned<member> one = take_last()) one->handle.join();
             return;
         }
-        // Overwrites the handles of the parent's threads. To detach these could affect other threads, as the
-        // system may have reused the ids.
+        // Overwrites the handles: the system may have reused the ids of the parent's threads.
         for (const auto& m : members_) std::construct_at(&m->handle);
     }
 
@@ -147,7 +147,7 @@ class basic_pool_threads {
     void leave(std::size_t others, std::int64_t limit) noexcept {
         const std::int64_t end = Platform::now() + limit;
         while (num_left() > others && Platform::now() < end) basic_parker<Platform>().wait(100'000);
-        while (std::unique_ptr<member> one = take_last()) {
+        while (owned<member> one = take_last()) {
             if (one->is_over()) {
                 one->handle.join();
             } else {
@@ -205,7 +205,7 @@ class basic_pool_threads {
     template <class Work>
     void begin(unsigned i, Work work) {
         join_ended();
-        member* const me = members_.emplace_back(std::make_unique<member>()).get();
+        member* const me = members_.emplace_back(owned<member>(new member())).get();
         beginning first;
         beginning* const result = on_start_ ? &first : nullptr;
         try {
@@ -265,10 +265,10 @@ class basic_pool_threads {
             members_.pop_back();
         }
     }
-    std::unique_ptr<member> take_last() noexcept {
+    owned<member> take_last() noexcept {
         const std::lock_guard guard(lock_);
         if (members_.empty()) return nullptr;
-        std::unique_ptr<member> last = std::move(members_.back());
+        owned<member> last = std::move(members_.back());
         members_.pop_back();
         return last;
     }
@@ -284,7 +284,7 @@ class basic_pool_threads {
     typename Platform::template atomic<unsigned> asked_{0};   // without extra places; written under the lock
     typename Platform::template atomic<unsigned> wanted_{0};  // with the extra places
     typename Platform::mutex lock_;                           // guards the members below, except `born_`
-    std::vector<std::unique_ptr<member>> members_;
+    std::vector<owned<member>> members_;
     std::vector<bool> has_thread_;  // for each place: it has a thread, or will have one at once
     spare* spares_ = nullptr;
     unsigned extra_ = 0;

@@ -6,13 +6,13 @@
 #include <weir/executor/deque.hpp>
 #include <weir/platform/biased_lock.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/platform/transfer.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::int64_t, std::uint64_t
-#include <memory>     // for std::unique_ptr
 #include <stdexcept>  // for std::invalid_argument
 #include <string>     // for std::to_string
 #include <utility>    // for std::move
@@ -156,13 +156,13 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
 template <class Worker, class Platform = standard_platform>
 class basic_worker_places {
   public:
-    explicit basic_worker_places(unsigned most) : most_(most), workers_(new std::unique_ptr<Worker>[most]) {}
+    explicit basic_worker_places(unsigned most) : most_(most), workers_(new owned<Worker>[most]) {}
 
     unsigned most() const noexcept { return most_; }                                  // the capacity
     unsigned size() const noexcept { return size_.load(std::memory_order_acquire); }  // pairs with add()
     Worker& operator[](unsigned i) const noexcept { return *workers_[i]; }
 
-    void add(std::unique_ptr<Worker> one) noexcept {
+    void add(owned<Worker> one) noexcept {
         const unsigned n = size_.load(std::memory_order_relaxed);  // only this thread changes it
         workers_[n] = std::move(one);
         size_.store(n + 1, std::memory_order_release);  // pairs with size(): its caller sees the worker
@@ -170,7 +170,7 @@ class basic_worker_places {
 
   private:
     const unsigned most_;
-    const std::unique_ptr<std::unique_ptr<Worker>[]> workers_;
+    const owned<owned<Worker>[]> workers_;
     typename Platform::template atomic<unsigned> size_{0};
 };
 

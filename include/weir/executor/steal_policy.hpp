@@ -5,11 +5,11 @@
 
 #include <weir/executor/pool_worker.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <cstdint>  // for std::int64_t, std::uint64_t
-#include <memory>   // for std::unique_ptr
 #include <mutex>    // for std::lock_guard
 #include <utility>  // for std::exchange
 
@@ -251,7 +251,7 @@ class basic_thieves {
         return static_cast<unsigned>(random_ % count);
     }
 
-    const std::unique_ptr<policy[]> policies_;
+    const owned<policy[]> policies_;
     const std::int64_t study_;
     alignas(64) basic_spin_lock<Platform> lock_;
     std::uint64_t random_ = Platform::seed() | 1;

@@ -10,6 +10,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/thread_record.hpp>
@@ -17,7 +18,6 @@
 #include <coroutine>   // for std::coroutine_handle
 #include <cstdint>     // for std::int64_t, std::uint64_t
 #include <functional>  // for std::function
-#include <memory>      // for std::unique_ptr
 
 namespace weir {
 
@@ -223,7 +223,7 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     idle_end idle(worker& me) noexcept;
 
     // Null if the pool lends no place.
-    const std::unique_ptr<detail::basic_place_lease<Platform>> lease_;
+    const detail::owned<detail::basic_place_lease<Platform>> lease_;
 };
 
 /// The pool to use; only tests use another platform.
@@ -233,6 +233,8 @@ WEIR_COMPILED(class basic_thread_pool<detail::standard_platform>);
 
 }  // namespace weir
 
+#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/executor/thread_pool.ipp>
+#endif
 
 #endif

@@ -13,13 +13,13 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/thread_record.hpp>
 
 #include <coroutine>   // for std::coroutine_handle
 #include <cstddef>     // for std::size_t
 #include <cstdint>     // for std::int64_t, std::uint64_t
 #include <functional>  // for std::function
-#include <memory>      // for std::make_unique
 #include <new>         // for std::bad_alloc
 #include <utility>     // for std::exchange, std::move
 
@@ -233,7 +233,7 @@ class basic_work_finder : public threaded_executor<Platform> {
 
     void make_workers(unsigned n) override {
         if (n > workers_.most()) throw std::bad_alloc();  // only if all `most_extra` are in use
-        while (workers_.size() < n) workers_.add(std::make_unique<worker>(*this, workers_.size()));
+        while (workers_.size() < n) workers_.add(owned<worker>(new worker(*this, workers_.size())));
     }
     void expect(int workers) noexcept override { idle_.expect(workers); }
     std::uint64_t num_resumed() const noexcept override {

@@ -5,11 +5,11 @@
 
 #include <weir/measure/slot.hpp>
 #include <weir/measure/slot_times.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint64_t
-#include <memory>   // for std::make_unique
 #include <string>   // for std::string
 
 namespace weir::detail {
@@ -24,7 +24,7 @@ class trail_marks {
         if (!feeds_stage) return;
         std::size_t places = 1024;  // 16 KB; never fewer, as the capacity may grow later
         while (places < 2 * capacity && places < most_places) places *= 2;
-        places_ = std::make_unique<place[]>(places);
+        places_ = owned<place[]>(new place[places]());
         mask_ = places - 1;
     }
 
@@ -69,7 +69,7 @@ class trail_marks {
 
     const std::uint32_t queue_;
     std::size_t mask_ = 0;
-    std::unique_ptr<place[]> places_;
+    owned<place[]> places_;
     standard_platform::atomic<std::uint64_t> lost_{0};
 };
 

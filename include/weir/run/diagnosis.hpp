@@ -9,12 +9,12 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/run/profile_trial.hpp>
 #include <weir/run/run_report.hpp>
 
 #include <cstddef>    // for std::size_t
 #include <exception>  // for std::exception_ptr
-#include <memory>     // for std::unique_ptr
 #include <string>     // for std::string
 
 // `WEIR_DIAGNOSE=1 program` prints a table on stderr for each run of an unchanged program: the rate of each
@@ -110,7 +110,7 @@ std::string conclusion_text(const pipeline_stats& rest);
 // Called for each run that starts. Returns the profiler of the run if WEIR_DIAGNOSE is 1, else null; also
 // null, with a warning, if the run is not measured (`weir::unmeasured`). Throws for a value other than 0, 1
 // and empty.
-std::unique_ptr<run_profiler> diagnosis(bool is_measured);
+owned<run_profiler> diagnosis(bool is_measured);
 
 }  // namespace weir::detail
 

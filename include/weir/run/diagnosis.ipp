@@ -207,7 +207,7 @@ WEIR_INLINE void printed_trials::on_result(const profiled_run& run, std::size_t 
     std::fputs(lines_.line(name, trial, grows ? &base_ : nullptr).c_str(), stderr);
 }
 
-WEIR_INLINE std::unique_ptr<run_profiler> diagnosis(bool is_measured) {
+WEIR_INLINE owned<run_profiler> diagnosis(bool is_measured) {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread of the library changes the environment
     const char* const found = std::getenv("WEIR_DIAGNOSE");
     if (found == nullptr) return nullptr;
@@ -218,7 +218,7 @@ WEIR_INLINE std::unique_ptr<run_profiler> diagnosis(bool is_measured) {
                                     "'; 1 profiles the stages of each run before it goes on, and 0, like "
                                     "nothing, does not");
     }
-    if (is_measured) return std::make_unique<printed_trials>();
+    if (is_measured) return owned<run_profiler>(new printed_trials());
     std::fputs("weir: WEIR_DIAGNOSE=1 does nothing for a run that measures nothing (weir::unmeasured)\n",
                stderr);
     return nullptr;

@@ -6,12 +6,12 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/get_result.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/parking.hpp>
 
 #include <cstddef>   // for std::ptrdiff_t
 #include <cstdint>   // for std::uint64_t
 #include <iterator>  // for std::default_sentinel, std::input_iterator_tag
-#include <memory>    // for std::unique_ptr
 #include <mutex>     // for std::lock_guard
 #include <optional>  // for std::optional
 #include <utility>   // for std::move
@@ -95,7 +95,7 @@ class fetched_ahead<T> {
         spin_lock lock;  // guards first
         std::optional<T> first;
     };
-    std::unique_ptr<shared> shared_ = std::make_unique<shared>();
+    detail::owned<shared> shared_ = detail::owned<shared>(new shared());
 };
 
 }  // namespace detail

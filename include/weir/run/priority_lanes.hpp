@@ -9,6 +9,7 @@
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/task/detached_task.hpp>
@@ -16,7 +17,6 @@
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <exception>  // for std::terminate
-#include <memory>     // for std::make_unique, std::unique_ptr
 #include <optional>   // for std::optional
 #include <vector>     // for std::vector
 
@@ -132,7 +132,7 @@ class priority_lanes final : detail::detached_task_owner {
     // The lanes, in blocks: each block has twice as many places as the one before, so that an address tells
     // the place of a lane.
     static constexpr std::size_t first_block = 16;
-    std::vector<std::unique_ptr<std::optional<lane>[]>> blocks_;
+    std::vector<detail::owned<std::optional<lane>[]>> blocks_;
     std::size_t num_lanes_ = 0;
     // The place of the first lane in `ready_`, plus 1; 0: none. Written under the lock.
     detail::standard_platform::atomic<std::size_t> most_urgent_{0};

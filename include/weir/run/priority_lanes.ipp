@@ -54,7 +54,7 @@ WEIR_INLINE executor& priority_lanes::add() {
     if (num_lanes_ == capacity) {
         const std::size_t more = first_block << blocks_.size();
         ready_.reserve(capacity + more);
-        blocks_.push_back(std::make_unique<std::optional<lane>[]>(more));
+        blocks_.push_back(detail::owned<std::optional<lane>[]>(new std::optional<lane>[more]()));
     }
     const std::size_t before_last = first_block * ((std::size_t(1) << (blocks_.size() - 1)) - 1);
     std::optional<lane>& added = blocks_.back()[num_lanes_ - before_last];

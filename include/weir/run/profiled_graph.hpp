@@ -12,6 +12,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/run/diagnosis.hpp>
 #include <weir/run/run_graph.hpp>
 #include <weir/run/run_report.hpp>
@@ -20,7 +21,6 @@
 
 #include <cstddef>   // for std::size_t
 #include <cstdint>   // for std::uint64_t
-#include <memory>    // for std::unique_ptr
 #include <optional>  // for std::optional
 #include <string>    // for std::string
 #include <vector>    // for std::vector
@@ -37,7 +37,7 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
   public:
     // `profiler`: profiles the stages before they work together; null: the stages are not profiled.
     profiled_graph(executor& ex, run_options options,
-                   std::unique_ptr<run_profiler> profiler = detail::diagnosis(Policy::statistics));
+                   owned<run_profiler> profiler = detail::diagnosis(Policy::statistics));
 
     time_point current_time() const override { return this->main_executor().now(); }
     const std::string& name_of(std::size_t stage) const noexcept override { return stages_[stage]->name(); }
@@ -119,7 +119,7 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
         std::size_t before = 0;  // as the pipeline describes; 0: not changed
         std::size_t now = 0;     // as the profile has set
     };
-    std::unique_ptr<run_profiler> profiler_;
+    owned<run_profiler> profiler_;
     pipeline_stats before_rest_;  // the statistics that `conclude_profile` subtracts
     duration next_pause_ = first_pause;
     std::vector<changed> queue_capacities_;
@@ -132,6 +132,8 @@ WEIR_COMPILED(class profiled_graph<unmeasured>);
 
 }  // namespace weir::detail
 
+#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/run/profiled_graph.ipp>
+#endif
 
 #endif

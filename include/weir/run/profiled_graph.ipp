@@ -14,7 +14,7 @@ namespace weir::detail {
 
 template <class Policy>
 WEIR_INLINE profiled_graph<Policy>::profiled_graph(executor& ex, run_options options,
-                                                   std::unique_ptr<run_profiler> profiler)
+                                                   owned<run_profiler> profiler)
     : base(ex, std::move(options)), profiler_(std::move(profiler)) {
     this->set_profiled(profiler_ != nullptr);
 }

@@ -8,6 +8,7 @@
 #include <weir/channel/get_result.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/run/epoch_range.hpp>
 #include <weir/run/run_control.hpp>
 #include <weir/run/run_core.hpp>
@@ -16,7 +17,6 @@
 #include <coroutine>    // for std::coroutine_handle
 #include <cstdint>      // for std::uint64_t
 #include <iterator>     // for std::default_sentinel
-#include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::is_object_v
 #include <utility>      // for std::move
@@ -190,7 +190,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     template <class>
     friend class epoch_range;
 
-    run(std::unique_ptr<detail::run_core<policy>> owned, queue& out) : base(std::move(owned)), out_(&out) {}
+    run(detail::owned<detail::run_core<policy>> core, queue& out) : base(std::move(core)), out_(&out) {}
 
     // Returns the next item, or the mark that ends an epoch; else the status `closed` or `timed_out`. Blocks
     // the calling thread.

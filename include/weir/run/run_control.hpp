@@ -7,12 +7,12 @@
 #include <weir/executor/executor_users.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_graph.hpp>
 
 #include <cstddef>      // for std::size_t
-#include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::logic_error
 #include <string>       // for std::string
@@ -141,7 +141,7 @@ class run_control {
     template <class T, class OfRun>
     friend class run;
 
-    explicit run_control(std::unique_ptr<detail::run_core<Policy>> core) noexcept : core_(core.release()) {}
+    explicit run_control(detail::owned<detail::run_core<Policy>> core) noexcept : core_(core.release()) {}
     run_control(run_control&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
     run_control& operator=(run_control&& other) noexcept {
         if (this == &other) return *this;
@@ -263,7 +263,7 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
     template <class>
     friend class pipeline;
 
-    run(std::unique_ptr<detail::run_core<Policy>> owned, queue& end) : base(std::move(owned)), end_(&end) {}
+    run(detail::owned<detail::run_core<Policy>> core, queue& end) : base(std::move(core)), end_(&end) {}
 
     template <class Run, class Result>
     static Result refuse() {

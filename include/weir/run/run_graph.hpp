@@ -18,6 +18,7 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_report.hpp>
@@ -26,7 +27,6 @@
 
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t
-#include <memory>       // for std::make_unique, std::unique_ptr
 #include <mutex>        // for std::lock_guard
 #include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument
@@ -147,7 +147,7 @@ class run_graph : public run_context, public watched_run {
     }
 
     // `inputs` and `outputs`: the queues that the stage takes from and puts into.
-    void add_stage(std::unique_ptr<running_stage<Policy>> stage, std::vector<queue_id> inputs,
+    void add_stage(owned<running_stage<Policy>> stage, std::vector<queue_id> inputs,
                    std::vector<queue_id> outputs);
 
     // Constructs a stage from the run, `options` and `args`, and adds it.
@@ -155,14 +155,14 @@ class run_graph : public run_context, public watched_run {
     Running& add(std::vector<queue_id> inputs, std::vector<queue_id> outputs, const stage_options& options,
                  Args&&... args) {
         auto* const added = new Running(*this, options, std::forward<Args>(args)...);
-        add_stage(std::unique_ptr<running_stage<Policy>>(added), std::move(inputs), std::move(outputs));
+        add_stage(owned<running_stage<Policy>>(added), std::move(inputs), std::move(outputs));
         return *added;
     }
     // Adds a stage behind the queue `in`, and a queue behind the stage. Returns the new queue.
     template <class Running, class In, class... Args>
     typename Running::output_queue& append(const stage_options& options, In& in, Args&&... args) {
         auto& out = add_queue<typename Running::output_queue::value_type>(options);
-        add_between(std::unique_ptr<running_stage<Policy>>(
+        add_between(owned<running_stage<Policy>>(
                         new Running(*this, options, std::forward<Args>(args)..., in, out)),
                     &in, &out);
         return out;
@@ -246,9 +246,9 @@ class run_graph : public run_context, public watched_run {
     std::optional<consumer_sampler> consumer_;
     std::size_t last_ = 0;  // index of the queue from which the consumer, or else the last stage, takes
     // Destroyed in reverse order: the stages' coroutines before the queues that they use.
-    std::unique_ptr<any_channel<Policy>> end_;  // of a run without a consumer; see append_last()
-    std::vector<std::unique_ptr<any_channel<Policy>>> queues_;
-    std::vector<std::unique_ptr<running_stage<Policy>>> stages_;
+    owned<any_channel<Policy>> end_;  // of a run without a consumer; see append_last()
+    std::vector<owned<any_channel<Policy>>> queues_;
+    std::vector<owned<running_stage<Policy>>> stages_;
 
   private:
     void add_first_item(pipeline_stats& s) const;
@@ -263,7 +263,7 @@ class run_graph : public run_context, public watched_run {
     std::vector<std::size_t> indexes_of(const std::vector<queue_id>& channels) const;
 
     static void check_capacity(const stage_options& options);
-    void add_between(std::unique_ptr<running_stage<Policy>> stage, queue_id in, queue_id out);
+    void add_between(owned<running_stage<Policy>> stage, queue_id in, queue_id out);
 
     // Throws unless exactly one thing has the name. `what`: the noun for a thing; `names`: where names are.
     template <class Things>
@@ -291,6 +291,8 @@ WEIR_COMPILED(class run_graph<unmeasured>);
 
 }  // namespace weir::detail
 
+#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/run/run_graph.ipp>
+#endif
 
 #endif

@@ -26,13 +26,13 @@ WEIR_INLINE void run_graph<Policy>::merge_sink(const stage_options& options, que
 }
 
 template <class Policy>
-WEIR_INLINE void run_graph<Policy>::add_between(std::unique_ptr<running_stage<Policy>> stage, queue_id in,
+WEIR_INLINE void run_graph<Policy>::add_between(owned<running_stage<Policy>> stage, queue_id in,
                                                 queue_id out) {
     add_stage(std::move(stage), {in}, {out});
 }
 
 template <class Policy>
-WEIR_INLINE void run_graph<Policy>::add_stage(std::unique_ptr<running_stage<Policy>> stage,
+WEIR_INLINE void run_graph<Policy>::add_stage(owned<running_stage<Policy>> stage,
                                               std::vector<queue_id> inputs, std::vector<queue_id> outputs) {
     std::vector<std::size_t> from = indexes_of(inputs);
     std::vector<std::size_t> to = indexes_of(outputs);
@@ -147,7 +147,7 @@ WEIR_INLINE auto run_graph<Policy>::text_before_shortage(const stage_options& op
 
 template <class Policy>
 WEIR_INLINE void run_graph<Policy>::adopt(any_channel<Policy>& queue, const stage_options& options) {
-    queues_.push_back(std::unique_ptr<any_channel<Policy>>(&queue));
+    queues_.push_back(owned<any_channel<Policy>>(&queue));
     if (options.max_bytes != 0) queue.set_max_bytes(options.max_bytes);
 }
 

@@ -13,6 +13,7 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/process.hpp>
 #include <weir/platform/system_files.hpp>
@@ -242,7 +243,7 @@ class run_reports {
   private:
     static void abandon(entry& it, const std::exception_ptr& why) noexcept;
 
-    std::vector<std::unique_ptr<entry>> all_;
+    std::vector<owned<entry>> all_;
     std::shared_ptr<run_trail> trail_;
 };
 

@@ -40,7 +40,7 @@ WEIR_INLINE run_reports::run_reports(std::vector<std::shared_ptr<run_report>> al
                                      std::vector<shared_hook>& hooks) {
     for (auto& each : all) {
         if (each == nullptr) throw std::invalid_argument("weir: a report of a run is null");
-        all_.push_back(std::make_unique<entry>(std::move(each)));
+        all_.push_back(owned<entry>(new entry(std::move(each))));
     }
     call_each([&hooks](run_report& r) {
         if (auto around = r.around_invocations()) hooks.emplace_back(std::move(around));

@@ -14,6 +14,7 @@
 #include <weir/measure/trail.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/run_report.hpp>
@@ -24,7 +25,6 @@
 #include <coroutine>        // for std::coroutine_handle
 #include <cstddef>          // for std::size_t
 #include <cstdint>          // for std::int64_t, std::uint64_t
-#include <memory>           // for std::make_unique, std::unique_ptr
 #include <mutex>            // for std::lock_guard
 #include <source_location>  // for std::source_location
 #include <string>           // for std::string
@@ -140,7 +140,7 @@ class stage_gate {
     executor& own_executor() const noexcept { return executor_; }
 
     // Called before the run begins, if the run is profiled.
-    void add_quota() { quota_ = std::make_unique<item_quota>(); }
+    void add_quota() { quota_ = owned<item_quota>(new item_quota()); }
     // Null: the run is not profiled.
     item_quota* quota() const noexcept { return quota_.get(); }
 
@@ -151,7 +151,12 @@ class stage_gate {
     // before each item, and again after each `wait_for_admission`. `sources`: for a source, its bit in the
     // masks of `byte_budget`, as sources also wait for the limit of bytes; else 0. `counted`: the slot begins
     // with an item, not with the end of an epoch.
-    bool must_wait(std::uint64_t sources, bool counted) const noexcept;
+    bool must_wait(std::uint64_t sources, bool counted) const noexcept {
+        if (!run_.may_have_to_wait()) return false;
+        if (run_.is_paused() || run_.yields_to_later_stages(executor_)) return true;
+        if (sources != 0 && run_.budget() != nullptr && run_.budget()->is_spent(sources)) return true;
+        return quota_ != nullptr && !quota_->try_admit(run_.main_executor(), counted);
+    }
 
     // Waits for the end of a pause, for later stages, or for the quota: see `admission_wait`.
     template <class Slot>
@@ -164,7 +169,7 @@ class stage_gate {
     executor& executor_;
 
   private:
-    std::unique_ptr<item_quota> quota_;
+    owned<item_quota> quota_;
 };
 
 // The slots of a stage. Each has a worker: a coroutine that `make_worker` of the derived class makes.
@@ -251,7 +256,7 @@ class worker_set : public stage_gate {
     std::int64_t now() const noexcept { return run_.main_executor().now().time_since_epoch().count(); }
 
   private:
-    std::unique_ptr<slot> make_slot(std::size_t index);
+    owned<slot> make_slot(std::size_t index);
     void start(std::size_t i) noexcept;
     // Counts one more worker in `present_`. Returns false, and counts none, if the last worker has left.
     bool join() noexcept;
@@ -266,8 +271,8 @@ class worker_set : public stage_gate {
     const end_token end_token_{&run_.own_stop(), &name_};  // the address of the name identifies the stage
     // Guards the members below, up to concurrency_, against a change of the concurrency.
     mutable standard_platform::mutex lock_;
-    std::vector<std::unique_ptr<slot_sampler>> samplers_;  // of the slots, if the run has a `recording`
-    std::vector<std::unique_ptr<slot>> slots_;
+    std::vector<owned<slot_sampler>> samplers_;  // of the slots, if the run has a `recording`
+    std::vector<owned<slot>> slots_;
     std::vector<worker> workers_;
     std::size_t concurrency_;
     std::int64_t begin_ = 0;
@@ -284,6 +289,8 @@ WEIR_COMPILED(class worker_set<unmeasured>);
 
 }  // namespace weir::detail
 
+#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/run/worker_set.ipp>
+#endif
 
 #endif

@@ -12,7 +12,7 @@
 
 namespace weir::detail {
 
-inline bool item_quota::try_admit(const executor& clock, bool counted) noexcept {
+WEIR_INLINE bool item_quota::try_admit(const executor& clock, bool counted) noexcept {
     // relaxed: an open quota stays open; a slot that does not see the store yet takes the lock
     if (is_open_.load(std::memory_order_relaxed)) return true;
     bool admitted = false;
@@ -25,19 +25,12 @@ inline bool item_quota::try_admit(const executor& clock, bool counted) noexcept 
     return admitted;
 }
 
-inline void item_quota::admit(std::size_t items, std::size_t num_slots) noexcept {
+WEIR_INLINE void item_quota::admit(std::size_t items, std::size_t num_slots) noexcept {
     slots_.update([this, items, num_slots](pause_rule& rule) {
         left_ = items;
         if (items != 0) meter_.restart(num_slots);
         rule.paused = items == 0;
     });
-}
-
-inline bool stage_gate::must_wait(std::uint64_t sources, bool counted) const noexcept {
-    if (!run_.may_have_to_wait()) return false;
-    if (run_.is_paused() || run_.yields_to_later_stages(executor_)) return true;
-    if (sources != 0 && run_.budget() != nullptr && run_.budget()->is_spent(sources)) return true;
-    return quota_ != nullptr && !quota_->try_admit(run_.main_executor(), counted);
 }
 
 template <class Policy>
@@ -95,21 +88,22 @@ WEIR_INLINE void worker_set<Policy>::go_off(slot& me, [[maybe_unused]] bool late
 }
 
 template <class Policy>
-WEIR_INLINE auto worker_set<Policy>::make_slot(std::size_t index) -> std::unique_ptr<slot> {
-    std::unique_ptr<slot> s;
+WEIR_INLINE auto worker_set<Policy>::make_slot(std::size_t index) -> owned<slot> {
+    owned<slot> s;
     if constexpr (Policy::statistics) {
         const bool alone = run_.main_executor().traits().exclusive;
-        s = std::make_unique<slot>(name_, index, run_.main_executor(), alone);
+        s = owned<slot>(new slot(name_, index, run_.main_executor(), alone));
         if (alone) s->reserve();
         if (run_.recording() != 0) {
             const std::size_t most = 1 + (run_.recording() - 1) / concurrency_;
-            samplers_.push_back(std::make_unique<slot_sampler>(most, subseed(index, 0), run_.recording()));
+            samplers_.push_back(
+                owned<slot_sampler>(new slot_sampler(most, subseed(index, 0), run_.recording())));
             s->sampler = samplers_.back().get();
             s->meter.sample_after(0);
         }
         detail::follow(*s, run_.trail(), index_in_trail_);
     } else {
-        s = std::make_unique<slot>(name_, index, run_.main_executor());
+        s = owned<slot>(new slot(name_, index, run_.main_executor()));
     }
     s->set_where(where_);
     return s;

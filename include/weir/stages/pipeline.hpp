@@ -6,6 +6,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/run/run.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/stage_options.hpp>
@@ -19,7 +20,6 @@
 #include <weir/task/awaitable.hpp>
 
 #include <cstddef>      // for std::size_t
-#include <memory>       // for std::make_unique
 #include <ostream>      // for std::ostream
 #include <stdexcept>    // for std::invalid_argument
 #include <string>       // for std::string
@@ -195,8 +195,8 @@ class pipeline {
         if constexpr (Row::complete) {
             using item = typename detail::given_by_row<Row>::type;
             using policy = detail::checked_policy_t<Policy>;
-            auto core =
-                std::make_unique<detail::run_core<policy>>(ex, detail::with_defaults(std::move(options)));
+            auto core = detail::owned<detail::run_core<policy>>(
+                new detail::run_core<policy>(ex, detail::with_defaults(std::move(options))));
             auto& end = attach(std::forward<Whole>(whole), *core);
             core->start();
             return run<item, policy>(std::move(core), end);

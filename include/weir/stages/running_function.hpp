@@ -8,6 +8,7 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/stage_options.hpp>
@@ -16,7 +17,6 @@
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/stage_kind.hpp>
 
-#include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::conditional_t, std::remove_cvref_t
 #include <utility>      // for std::forward, std::in_place_t, std::move
@@ -66,7 +66,7 @@ class any_function {
     }
 
   private:
-    std::unique_ptr<hidden_object> callee_;
+    owned<hidden_object> callee_;
 };
 
 // Whether the type of a function can be hidden. Not if the function is a factory of functions (`per_slot`),

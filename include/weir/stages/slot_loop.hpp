@@ -5,13 +5,14 @@
 
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/detached_task.hpp>
 
 #include <concepts>     // for std::same_as
 #include <coroutine>    // for std::coroutine_handle, std::noop_coroutine
 #include <exception>    // for std::current_exception, std::exception_ptr
-#include <memory>       // for std::addressof, std::destroy_at, std::unique_ptr
+#include <memory>       // for std::addressof, std::destroy_at
 #include <new>          // for placement new
 #include <type_traits>  // for std::is_reference_v, std::is_void_v
 #include <utility>      // for std::declval, std::exchange, std::forward, std::move
@@ -215,7 +216,7 @@ class machine_awaiter {
 
 // The coroutine of a worker. Owns the state machine, and destroys the machine before the coroutine signals
 // its end.
-detached_task<void> run_machine(std::unique_ptr<slot_machine> given);
+detached_task<void> run_machine(owned<slot_machine> given);
 
 }  // namespace weir::detail
 

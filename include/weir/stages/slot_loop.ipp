@@ -9,9 +9,9 @@
 
 namespace weir::detail {
 
-WEIR_INLINE detached_task<void> run_machine(std::unique_ptr<slot_machine> given) {
+WEIR_INLINE detached_task<void> run_machine(owned<slot_machine> given) {
     // A local variable: a parameter would be destroyed after the promise, whose environment the machine uses.
-    const std::unique_ptr<slot_machine> machine = std::move(given);
+    const owned<slot_machine> machine = std::move(given);
     machine->begin(*co_await my_env());
     machine_awaiter run(*machine);
     while (co_await run) {

@@ -5,6 +5,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/run/run.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/stages/pipe_function.hpp>
@@ -15,7 +16,6 @@
 #include <weir/task/task.hpp>
 
 #include <functional>   // for std::reference_wrapper, std::unwrap_reference_t
-#include <memory>       // for std::unique_ptr
 #include <optional>     // for std::optional
 #include <span>         // for std::ranges::input_range and empty, which <ranges> has with all views, too
 #include <type_traits>  // for std::conditional_t, std::invoke_result_t
@@ -211,7 +211,7 @@ class any_items {
     std::optional<T> next() { return static_cast<holder&>(*items_).next(); }
 
   private:
-    std::unique_ptr<hidden_object> items_;
+    owned<hidden_object> items_;
 };
 
 // Whether `items` is a container that has none. A view may get some later.

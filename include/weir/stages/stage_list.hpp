@@ -6,12 +6,13 @@
 #include <weir/channel/channel.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/stages/stage.hpp>
 
 #include <concepts>     // for std::same_as
 #include <functional>   // for std::function
-#include <memory>       // for std::unique_ptr
+#include <memory>       // for std::shared_ptr
 #include <type_traits>  // for std::is_copy_constructible_v, std::remove_cvref_t
 #include <utility>      // for std::move
 #include <vector>       // for std::vector
@@ -77,8 +78,7 @@ class stage_list {
             constexpr bool gives = std::same_as<typename S::template output<T>, T>;
             static_assert(gives,
                           "weir: a stage of a stage_list<T> has to give a T, which the next one takes");
-            if constexpr (gives)
-                stages_.push_back(std::unique_ptr<any_stage>(new holder<S>(std::move(stage))));
+            if constexpr (gives) stages_.push_back(detail::owned<any_stage>(new holder<S>(std::move(stage))));
         }
         return *this;
     }
@@ -135,7 +135,7 @@ class stage_list {
       public:
         using Interfaces::attach...;
         virtual ~stage_interface() = default;
-        virtual std::unique_ptr<stage_interface> copy() const = 0;
+        virtual detail::owned<stage_interface> copy() const = 0;
         // Calls `function` with the options of the stage, and of the stages inside of it.
         virtual void each_options(const std::function<void(detail::kept_options&)>& function) = 0;
     };
@@ -159,7 +159,7 @@ class stage_list {
         template <class S>
         struct holder final : attach_overrides<holder<S>, any, Interfaces...> {
             explicit holder(S s) : stage(std::move(s)) {}
-            std::unique_ptr<any> copy() const override { return std::unique_ptr<any>(new holder(stage)); }
+            detail::owned<any> copy() const override { return detail::owned<any>(new holder(stage)); }
             void each_options(const std::function<void(detail::kept_options&)>& function) override {
                 S::each_options(stage, function);
             }
@@ -180,7 +180,7 @@ class stage_list {
     template <class S>
     using holder = typename holders::template holder<S>;
 
-    std::vector<std::unique_ptr<any_stage>> stages_;
+    std::vector<detail::owned<any_stage>> stages_;
 };
 
 }  // namespace weir

@@ -7,6 +7,7 @@
 #include <weir/channel/epoch_item.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/slot_loop.hpp>
 #include <weir/stages/stage_task.hpp>
@@ -16,7 +17,6 @@
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::uint8_t
 #include <exception>  // for std::current_exception
-#include <memory>     // for std::unique_ptr
 
 namespace weir::detail {
 
@@ -291,7 +291,7 @@ class stage_of final : public Kind {
         this->recall_idle();
     }
     detached_task<void> make_worker(slot& me) override {
-        return run_machine(std::unique_ptr<slot_machine>(new worker(*this, me)));
+        return run_machine(owned<slot_machine>(new worker(*this, me)));
     }
 };
 

@@ -8,6 +8,7 @@
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/transfer.hpp>
@@ -32,13 +33,7 @@ class sleep_operation {
 
     // If the frame is destroyed while the coroutine sleeps: ends the stop callbacks and cancels the timer;
     // the coroutine is not resumed. Requires that no thread runs the executor's coroutines or timers then.
-    ~sleep_operation() {
-        if (sleeps_on_ == nullptr) return;
-        on_stop_.reset();
-        on_end_.reset();
-        timer_->forget_waiter();
-        sleeps_on_->cancel(*timer_);
-    }
+    ~sleep_operation();
 
     bool await_ready() const noexcept { return false; }
 
@@ -52,13 +47,7 @@ class sleep_operation {
 
     // True: the time has passed. False: the timer was cancelled, and a stop of `stop_` is requested by now.
     // Errors: `stopped` if the timer was cancelled without such a request: `env.ends` has ended the sleep.
-    bool await_resume() {
-        on_stop_.reset();  // waits for a callback that runs right now
-        on_end_.reset();
-        sleeps_on_ = nullptr;
-        if (timer_->cancelled() && !stop_.stop_requested()) throw stopped();
-        return !timer_->cancelled();
-    }
+    bool await_resume();
 
     std::int64_t ready_at() const noexcept {
         return (yielded_at_ ? *yielded_at_ : timer_->fired()).time_since_epoch().count();
@@ -66,25 +55,7 @@ class sleep_operation {
 
   private:
     // Begins the sleep of the coroutine, which may be running elsewhere when this returns.
-    void begin(std::coroutine_handle<> sleeper, const coroutine_env& env) {
-        executor& ex = detail::executor_of(env);
-        const time_point now = ex.now();
-        const time_point deadline =
-            relative_ ? saturating_add(now, duration_ < duration(0) ? duration(0) : duration_) : deadline_;
-        timer_.emplace(deadline, sleeper, order_);
-        if (deadline <= now && order_ == timer_order::normal) {
-            yielded_at_ = now;
-            ex.post(sleeper);  // the coroutine may be running elsewhere from here on
-            return;
-        }
-        if (stop_.stop_possible()) {
-            // The callback may run at once, and cancel the timer: `add` posts the coroutine then.
-            on_stop_.emplace(stop_, wake_early{&ex, &*timer_});
-        }
-        if (env.ends != nullptr) on_end_.emplace(*env.ends->stop, wake_early{&ex, &*timer_});
-        sleeps_on_ = &ex;
-        ex.add(*timer_);  // the coroutine may be running elsewhere from here on
-    }
+    void begin(std::coroutine_handle<> sleeper, const coroutine_env& env);
 
     struct wake_early {
         weir::executor* executor;
@@ -162,21 +133,10 @@ class any_delayed_action : detached_task_owner {
         bool await_suspend(std::coroutine_handle<Promise> h) noexcept {
             return begin(h, detail::env_of(h));
         }
-        void await_resume() const noexcept {
-            measured_ != nullptr ? measured_->enter_thread() : trampoline::set_work_here(work_of(ends_));
-        }
+        void await_resume() const noexcept;
 
       private:
-        bool begin(std::coroutine_handle<> waiter, const coroutine_env& env) noexcept {
-            delayed_.waiter_ = waiter;
-            delayed_.executor_ = env.executor;
-            measured_ = env.measured;
-            ends_ = env.ends;
-            if (measured_ != nullptr) measured_->leave_thread();
-            int expected = running;
-            // acq_rel; pairs with the exchange in ended()
-            return delayed_.state_.compare_exchange_strong(expected, awaited, std::memory_order_acq_rel);
-        }
+        bool begin(std::coroutine_handle<> waiter, const coroutine_env& env) noexcept;
 
         any_delayed_action& delayed_;
         slot* measured_ = nullptr;  // the slot (worker of a stage) whose function waits; null: none
@@ -187,23 +147,15 @@ class any_delayed_action : detached_task_owner {
     cancel_operation cancel() noexcept { return cancel_operation(*this); }
 
   protected:
-    explicit any_delayed_action(duration after) : detached_task_(act_after(*this, after)) {}
+    explicit any_delayed_action(duration after);
     ~any_delayed_action() = default;
     // Starts the delay. The constructor of the derived class calls this when its function is constructed.
     void start(executor& ex) noexcept { detached_task_.start(ex, nullptr, *this); }
 
   private:
-    static detached_task<void> act_after(any_delayed_action& me, duration after) {
-        const bool passed = co_await sleep_for(after, me.stop_.get_token());
-        if (passed) me.act();
-    }
+    static detached_task<void> act_after(any_delayed_action& me, duration after);
     virtual void act() = 0;
-    void ended() noexcept override {
-        // acq_rel; pairs with begin() and await_ready(): the waiting coroutine sees what the action did. If
-        // no coroutine waits yet, this object may be gone afterwards. If a coroutine waits, the object stays
-        // until that coroutine has been posted.
-        if (state_.exchange(has_ended, std::memory_order_acq_rel) == awaited) executor_->post(waiter_);
-    }
+    WEIR_INLINE void ended() noexcept override;
 
     static constexpr int running = 0;
     static constexpr int awaited = 1;
@@ -234,5 +186,9 @@ class delayed_action final : public any_delayed_action {
 }  // namespace detail
 
 }  // namespace weir
+
+#if !defined(WEIR_SEPARATE_COMPILATION)
+#include <weir/task/sleep.ipp>
+#endif
 
 #endif
