@@ -3,6 +3,8 @@
 #ifndef WEIR_PLATFORM_OWNED_HPP
 #define WEIR_PLATFORM_OWNED_HPP
 
+#include <weir/platform/config.hpp>
+
 #include <cstddef>      // for std::nullptr_t, std::size_t
 #include <type_traits>  // for std::is_array_v, std::remove_extent_t
 #include <utility>      // for std::exchange
