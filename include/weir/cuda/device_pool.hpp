@@ -173,8 +173,8 @@ class device_pool {
     /// Suspends: while too little memory is free. Resumes: on the coroutine's executor.
     /// Order:    first come, first served.
     /// Errors:   `std::invalid_argument` for more than `max_bytes`; `weir::cuda::error`, also if too little
-    ///           memory is free although nothing of this pool is in use; those of a wait of `channel`, such
-    ///           as `stopped` in a stage that is stopped.
+    ///           memory is free although nothing of this pool is in use; `std::bad_alloc` without a device;
+    ///           those of a wait of `channel`, such as `stopped` in a stage that is stopped.
     template <class T>
     [[nodiscard("co_await this, or nothing is got")]] task<device_buffer<T>> acquire(std::size_t n,
                                                                                      const stream& s) {

@@ -43,9 +43,11 @@ namespace weir {
 
 namespace detail {
 
-// \returns `part` as a share of `all`: from 0 to 1; 0 if `all` is 0.
+// \returns `part` as a share of `all`: from 0 to 1; 0 if `all` is 0. The time of failed tasks may be longer
+//          than the work of all, as it includes overhead: then the share is 1.
 [[nodiscard]] inline double share_of(duration part, duration all) {
-    return all <= duration(0) ? 0 : static_cast<double>(part.count()) / static_cast<double>(all.count());
+    if (all <= duration(0)) return 0;
+    return part < all ? static_cast<double>(part.count()) / static_cast<double>(all.count()) : 1;
 }
 
 // Writes the text in one call; the stream's width and format flags do not matter.

@@ -126,6 +126,12 @@ TEST_CASE("a table shows the stages and the queues, column under column") {
     CHECK(out.str() == std::string(text_of_example) + verdict_of_example);
 }
 
+TEST_CASE("failed tasks take at most all of the work, also if their time includes overhead") {
+    pipeline_stats p = example();
+    p.stages[1].failure_time = p.stages[1].busy + 80ms;
+    CHECK(weir::table_text(p).find("decode        1  13.4 s  13.4 s        100 %\n") != std::string::npos);
+}
+
 TEST_CASE("a table is printed alike in a German locale and with any flags of the stream") {
     const weir_test::german_locale here;
     std::ostringstream out;
