@@ -9,6 +9,7 @@
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/report/table.hpp>
 #include <weir/run/diagnosis.hpp>
@@ -24,7 +25,6 @@
 #include <cstddef>      // for std::size_t
 #include <exception>    // for std::exception_ptr, std::rethrow_exception
 #include <functional>   // for std::function
-#include <memory>       // for std::make_unique
 #include <ostream>      // for std::ostream
 #include <string>       // for std::string
 #include <type_traits>  // for std::remove_cvref_t
@@ -163,7 +163,7 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
         profile_state state(items, std::move(options));
         pipeline<Row>::each_options(whole, [](stage_options& each) { each.max_failures = unlimited; });
         run_core<measured> core(ex, detail::with_defaults({.max_failures = unlimited}),
-                                std::make_unique<profile_trials>(state));
+                                owned<run_profiler>(new profile_trials(state)));
         pipeline<Row>::attach(std::move(whole), core);
         core.start();
         core.drive_loops_in([&] { detail::block_until(state.done, ex); });

@@ -180,7 +180,7 @@ class run_graph : public run_context, public watched_run {
                       "gives nothing on, and has no queue behind it: leave .capacity and .max_bytes out");
         auto* const end =
             new weir::channel<no_item, Policy>(1, main_executor(), "the end of " + options.name);
-        end_.reset(&detail::base_of(*end));
+        end_ = owned<any_channel<Policy>>(&detail::base_of(*end));
         last_ = indexes_of({queue_id(&in)}).front();
         add<Running>({&in}, {}, options, std::forward<Args>(args)..., in, *end);
         return *end;

@@ -9,6 +9,7 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_report.hpp>
 #include <weir/stages/flat_map.hpp>
@@ -21,7 +22,6 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -113,7 +113,9 @@ class recorded final : public weir::detail::stage_trials {
 template <class P>
 heard tried_on(weir::executor& ex, P pipeline, std::size_t items, weir::detail::trial_limits most) {
     heard all;
-    weir::detail::run_core<weir::measured> run(ex, {}, std::make_unique<recorded>(items, all, most));
+    weir::detail::run_core<weir::measured> run(ex, {},
+                                               weir::detail::owned<weir::detail::run_profiler>(
+                                                   new recorded(items, all, most)));
     auto& end = P::attach(std::move(pipeline), run);
     run.start();
     static_cast<void>(end.blocking_get());

@@ -6,6 +6,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/run/run_core.hpp>
 #include <weir/run/run_report.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -17,7 +18,6 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -53,7 +53,9 @@ template <class P>
 weir::pipeline_stats profiled(P pipeline, std::vector<script::act> acts) {
     weir::virtual_time time;
     bool finished = false;
-    weir::detail::run_core<weir::measured> run(time, {}, std::make_unique<script>(std::move(acts), finished));
+    weir::detail::run_core<weir::measured> run(time, {},
+                                               weir::detail::owned<weir::detail::run_profiler>(
+                                                   new script(std::move(acts), finished)));
     auto& end = P::attach(std::move(pipeline), run);
     run.start();
     static_cast<void>(end.blocking_get());

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <weir/executor/virtual_time.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/stages/common_waits.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -11,7 +12,6 @@
 #include <chrono>
 #include <coroutine>
 #include <exception>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -119,7 +119,7 @@ class logs_end final : public detached_task_owner {
     std::string& log_;
 };
 
-void run(std::string& log, std::unique_ptr<slot_machine> machine) {
+void run(std::string& log, owned<slot_machine> machine) {
     weir::virtual_time time;
     logs_end owner(log);
     detached_task<void> worker = run_machine(std::move(machine));
@@ -129,7 +129,7 @@ void run(std::string& log, std::unique_ptr<slot_machine> machine) {
 template <class Make>
 std::string heard_of(Make make) {
     std::string log;
-    run(log, std::make_unique<awaits_once<Make>>(log, std::move(make)));
+    run(log, owned<slot_machine>(new awaits_once<Make>(log, std::move(make))));
     return log;
 }
 
@@ -151,14 +151,14 @@ TEST_CASE("a coroutine finds its own environment") {
 TEST_CASE(
     "the coroutine of a worker waits for what its machine returns, and destroys the machine before it ends") {
     std::string log;
-    run(log, std::make_unique<turns>(log, 3));
+    run(log, owned<slot_machine>(new turns(log, 3)));
     CHECK(log == "begin;again;refused;again;gone;ended;");
 }
 
 TEST_CASE("a worker that never starts destroys its machine") {
     std::string log;
     {
-        const detached_task<void> worker = run_machine(std::make_unique<turns>(log, 3));
+        const detached_task<void> worker = run_machine(owned<slot_machine>(new turns(log, 3)));
     }
     CHECK(log == "gone;");
 }
@@ -183,6 +183,6 @@ TEST_CASE("an exception from await_suspend is an error of the awaitable, whateve
 TEST_CASE(
     "a take or put that cannot suspend the worker ends the coroutine, which destroys the machine first") {
     std::string log;
-    run(log, std::make_unique<throws_in_advance>(log));
+    run(log, owned<slot_machine>(new throws_in_advance(log)));
     CHECK(log == "gone;ended;");
 }
