@@ -30,6 +30,7 @@
 #include <weir/insight/diff.ipp>
 #include <weir/insight/headspace.ipp>
 #include <weir/insight/limits.ipp>
+#include <weir/insight/limits_by_states.ipp>
 #include <weir/insight/predict.ipp>
 #include <weir/insight/recording.ipp>
 #include <weir/insight/settings.ipp>

@@ -33,8 +33,8 @@ WEIR_INLINE double tasks_per_item(const pipeline_stats& stats) noexcept {
 }
 
 // The number of items of one simulation: 1000; fewer, but at least 40, if an item needs more than 20
-// invocations. Of the 240 pipelines in tests/programs/explain, 9 could not be explained with 1000 items, 7
-// with 2000, and 33 with 500.
+// invocations. Of the 240 pipelines in tests/programs/explain, one simulation could not explain 9 with 1000
+// items, 7 with 2000, and 33 with 500.
 WEIR_INLINE std::uint64_t items_of_brief_simulation(const pipeline_stats& stats) noexcept {
     constexpr double most_tasks = 20'000;
     constexpr double most = 1'000;
@@ -46,7 +46,7 @@ WEIR_INLINE duration cost_of_brief_verdict(const pipeline_stats& stats) noexcept
     constexpr double time_of_task = 80;                   // in nanoseconds
     constexpr double longest = 1e18;                      // fits into a duration
     const std::size_t changes = 3 * stats.stages.size();  // about as many as usual_changes() returns
-    const std::size_t simulations = 1 + changes + (1 + brief_contenders) * (1 + brief_resamples);
+    const std::size_t simulations = changes + (2 + brief_contenders) * (1 + brief_resamples);
     const double items = static_cast<double>(items_of_brief_simulation(stats));
     const double time = static_cast<double>(simulations) * items * tasks_per_item(stats) * time_of_task;
     return duration(static_cast<std::int64_t>(smaller(time, longest)));
@@ -93,10 +93,13 @@ WEIR_INLINE std::optional<verdict> brief_verdict(const pipeline_stats& stats) {
         what_if_options options;
         options.simulation.items = detail::items_of_brief_simulation(stats);
         options.simulation.skipped = options.simulation.items / 10;
-        options.simulation.resamples = 0;
-        what_if_result result = detail::effects_of(usual_changes(from), from, options);
+        options.simulation.resamples = detail::brief_resamples;
+        const std::vector<setting_change> changes = usual_changes(from);
+        what_if_result result = detail::result_of_today(changes, from, options);
         why = result.refused;
         if (why.empty()) {
+            options.simulation.resamples = 0;
+            detail::add_effects(result, changes, from, result.today, options.simulation);
             if (!result.changes.empty()) detail::add_resamples(result, from, options);
             verdict v = judge(result, from);
             detail::look_deeper(v, stats, result, from);

@@ -90,6 +90,7 @@ inline constinit standard_platform::atomic<verdict_function> the_verdict_of_diag
 
 #if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/insight/limits.ipp>
+#include <weir/insight/limits_by_states.ipp>
 #endif
 
 #endif

@@ -22,7 +22,7 @@ namespace weir {
 ///
 /// Not predicted: branches, `run_options::max_bytes` and `later_stages_first`, and `max_delay` of an
 /// `aggregate`. Nor the time that the library needs (unless `calibrated`), and how stages slow each other
-/// down, such as by shared caches. For `stage_options::max_bytes`, all items count as of average size.
+/// down, such as by shared caches or locks. For `stage_options::max_bytes`, all items count as of average size.
 ///
 /// \param settings  those of the recording, with changes; names and roles of the stages remain.
 /// \param from      the recording, whose times and results the simulated stages take.
@@ -143,7 +143,7 @@ struct what_if_result {
 /// The run itself is predicted first. No change is predicted, and `refused` says why, in two cases:
 /// - A stage with recorded times, not `in_sequence`, has fewer invocations than `fewest_tasks`.
 /// - The predicted rate (the mean of the prediction and its resamples) differs from a known measured rate by
-///   more than `tolerance`.
+///   more than `tolerance`, and the measured rate is not between `prediction::low` and `high`.
 ///
 /// \returns the effects, the greatest gain first.
 /// Errors: as `predict` and `with_change`, also for changes that are not predicted. `std::invalid_argument`
@@ -153,6 +153,14 @@ struct what_if_result {
 [[nodiscard]] what_if_result what_if(const recording& from, const what_if_options& options = {});
 
 namespace detail {
+
+// The result of what_if() without the effects of changes. Throws std::invalid_argument for a wrong change.
+what_if_result result_of_today(const std::vector<setting_change>& changes, const recording& from,
+                               const what_if_options& options);
+
+// Fills in `changes` and `overhead` of the result. `today`: the prediction of `from` with its own settings.
+void add_effects(what_if_result& result, const std::vector<setting_change>& changes, const recording& from,
+                 const prediction& today, const predict_options& options);
 
 // The same as what_if() with these changes and without calibration. `options.changes` are not used.
 what_if_result effects_of(const std::vector<setting_change>& changes, const recording& from,

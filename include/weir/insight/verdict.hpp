@@ -27,7 +27,8 @@ struct verdict {
 
 /// Judges the result of `what_if`, a list of changes with their predicted gains. The cause is that of the
 /// change with the greatest gain; `limit_cause::balanced` if this gain is below 5 %. Of changes with nearly
-/// the same gain (within 1 %), a change to a stage counts first, and one to queues or batches last.
+/// the same gain (within 1 %), more slots of a stage count first; then a source or consumer that takes no
+/// time, more threads, a faster function, and the others; queues and batches last.
 /// `verdict::change` is that change, or one that is easier to make, with the same cause and most of the gain;
 /// none for `balanced`. `verdict::sure` is the share of `predict_options::resamples` in which a change with
 /// this cause brings most, or nearly as much; for `balanced`, in which no change brings 7 %. Without
@@ -76,7 +77,7 @@ verdict verdict_of_states(const pipeline_stats& stats, std::string why);
 
 /// Makes the verdict that tables, log lines and all other reports show: what limits the rate of a run. The
 /// same as `explain`, but with fewer items in each simulation, with `predict_options::resamples` only for the
-/// two most likely causes, and without `what_if_options::calibrate`.
+/// run itself and the two most likely causes, and without `what_if_options::calibrate`.
 ///
 ///     if (const auto v = weir::brief_verdict(run.stats())) std::cerr << v->sentence << '\n';
 ///

@@ -76,19 +76,20 @@ WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     return static_cast<double>(same) / static_cast<double>(n);
 }
 
-// Returns the change with the greatest gain. Of several that bring nearly as much, the one whose cause is
+// Returns the change with the greatest gain. Of several that bring nearly as much, the one whose kind is
 // first in `order`: if only the consumer takes time, larger batches would bring as much as a faster consumer.
+// Threads come before a faster function: a number is easier to change.
 WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
     constexpr double tie = 0.01;
-    constexpr std::array<limit_cause, 8> order{limit_cause::stage,    limit_cause::source,
-                                               limit_cause::consumer, limit_cause::threads,
-                                               limit_cause::order,    limit_cause::bytes,
-                                               limit_cause::room,     limit_cause::batch};
+    constexpr std::array<change_kind, 9> order{change_kind::concurrency, change_kind::source,
+                                               change_kind::consumer,    change_kind::threads,
+                                               change_kind::faster,      change_kind::completion_order,
+                                               change_kind::max_bytes,   change_kind::capacity,
+                                               change_kind::batch_size};
     const predicted_change& best = result.changes.front();
-    for (const limit_cause first : order) {
+    for (const change_kind first : order) {
         for (const predicted_change& each : result.changes) {
-            if (cause_of(each.change.kind) == first && 1 + each.gain > (1 + best.gain) * (1 - tie))
-                return each;
+            if (each.change.kind == first && 1 + each.gain > (1 + best.gain) * (1 - tie)) return each;
         }
     }
     return best;
@@ -156,6 +157,19 @@ WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& resu
     return "the figures don't tell what limits the rate";
 }
 
+// \returns why more slots alone don't help a stage that computes and has a slot for each thread; else an empty
+//          string.
+WEIR_INLINE std::string threads_text(const setting_change& change, const what_if_result& result,
+                                     const pipeline_settings& settings) {
+    const predicted_stage* const at = find_stage(result, change.stage);
+    if (change.kind != change_kind::faster || at == nullptr || at->times.run < at->times.await) return "";
+    const stage_settings& stage = settings.stage(change.stage);
+    const std::size_t threads = settings.pools[stage.pool];
+    if (threads == 0 || stage.concurrency < threads) return "";
+    return concat({"; more slots would need more threads, too: there ", threads == 1 ? "is " : "are ",
+                   std::to_string(threads)});
+}
+
 // \returns what the change would bring. Requires `v.change`.
 WEIR_INLINE std::string effect_text(const verdict& v, const recording& from) {
     constexpr double great = 9;  // such as that of a change to the only stage that takes time
@@ -192,7 +206,10 @@ WEIR_INLINE verdict judge(const what_if_result& result, const recording& from) {
         v.cause = limit_cause::unsure;
         return v;
     }
-    if (v.change) v.sentence += detail::effect_text(v, from);
+    if (v.change) {
+        v.sentence += detail::effect_text(v, from);
+        v.sentence += detail::threads_text(*v.change, result, from.settings);
+    }
     return v;
 }
 

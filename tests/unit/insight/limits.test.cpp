@@ -14,6 +14,7 @@
 
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
 using namespace std::chrono_literals;
 using weir::limit_cause;
@@ -143,6 +144,64 @@ TEST_CASE("the states show the source, the consumer, threads, order, room, and a
     CHECK(cause(figures().stage("a", busy).stage("b", busy).consumed(500ms)) == limit_cause::balanced);
     CHECK(cause(figures().stage("a", busy).consumed(10ms)) == limit_cause::balanced);
     CHECK(cause(pipeline_stats()) == limit_cause::unsure);
+}
+
+TEST_CASE("a verdict by states says what to change") {
+    const auto sentence = [](const pipeline_stats& stats) {
+        return weir::detail::limit_by_states(stats).sentence;
+    };
+    const slot_times busy{.wait_get = 30ms, .run = 970ms};
+    const slot_times sometimes{.wait_get = 400ms, .run = 600ms};
+    pipeline_stats stats = figures().stage("a", busy).consumed(500ms);
+    CHECK(sentence(stats) ==
+          "stage 'a' is the bottleneck: it is at work 97 % of the time; give it more slots (concurrency), or "
+          "make its function faster");
+    stats.stages[0].setup = weir::stage_setup{.threads = 1};
+    CHECK_THAT(sentence(stats), EndsWith("; make its function faster, or give it more slots and its executor "
+                                         "more threads"));
+    CHECK_THAT(sentence(figures().stage("a", {.runnable = 500ms, .run = 500ms}).consumed(500ms)),
+               EndsWith("give their executor more threads"));
+    CHECK_THAT(sentence(figures().stage("a", {.run = 500ms, .wait_turn = 500ms}).consumed(500ms)),
+               ContainsSubstring("give the queue behind it more room") && ContainsSubstring("completion"));
+    CHECK_THAT(sentence(figures().stage("a", sometimes).consumed(500ms)),
+               EndsWith("more room (capacity), or the busiest more slots (concurrency)"));
+    CHECK_THAT(sentence(figures().stage("a", busy).stage("b", busy).stage("c", sometimes).consumed(10ms)),
+               EndsWith("each of them would have to be faster: 'a', 'b', the consumer"));
+}
+
+TEST_CASE("of several sources, the slow one is named") {
+    const slot_times idle{.wait_get = 1s};
+    figures made;
+    made.stage("images", {.run = 10ms, .wait_put = 990ms}, "source")
+        .stage("labels", {.run = 990ms, .wait_put = 10ms}, "source")
+        .stage("both", idle, "zip");
+    const auto found = weir::detail::limit_by_states(made.consumed(900ms));
+    CHECK(found.cause == limit_cause::source);
+    CHECK(found.stage == "labels");
+    CHECK_THAT(found.sentence, StartsWith("source 'labels' is the bottleneck"));
+}
+
+TEST_CASE("if most of a run passes before its first item, no queue is blamed") {
+    pipeline_stats stats = figures()
+                               .stage("src", {.run = 700ms, .wait_put = 300ms}, "source")
+                               .stage("a", {.wait_get = 700ms, .run = 300ms})
+                               .consumed(900ms);
+    stats.first_item = weir::first_item_stats{.after = 700ms, .since = 300ms, .num_items = 99};
+    const auto found = weir::detail::limit_by_states(stats);
+    CHECK(found.cause == limit_cause::source);
+    CHECK_THAT(found.sentence, StartsWith("70 % of the time passed before the first item came"));
+}
+
+TEST_CASE(
+    "a function that blocks each thread of its executor is named, though its slots are always at work") {
+    pipeline_stats stats = figures().stage("reads", {.run = 1s}).consumed(900ms);
+    stats.process = processors(2, 20ms);
+    stats.stages[0].setup = weir::stage_setup{.threads = 2};
+    CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::stage, "reads"));
+    stats.stages[0].setup->threads = 1;
+    const auto deeper = weir::detail::deeper_limit(stats, limit_cause::stage, "reads");
+    REQUIRE(deeper);
+    CHECK(deeper->cause == limit_cause::blocking);
 }
 
 TEST_CASE("the inputs of a merge or zip wait for their turn, and hold no result back") {

@@ -23,6 +23,7 @@
 // tests/programs/explain/verdict.test.cpp compares the verdicts on hundreds of pipelines with the true effect of all changes.
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
 using explained_runs::limited_by;
 using explained_runs::sleeping;
 using namespace std::chrono_literals;
@@ -130,6 +131,57 @@ TEST_CASE("too few threads, a slow source and a slow consumer are causes") {
         weir::explain(builder().stage({.name = "a"}, awaiting({3})).consumed(awaiting({9})));
     CHECK(consumer.cause == limit_cause::consumer);
     CHECK_THAT(consumer.sentence, ContainsSubstring("keeps up"));
+}
+
+TEST_CASE("more threads are named before a faster function that would bring as much") {
+    recording few = builder().stage({.name = "a", .concurrency = 4}, running({10})).consumed();
+    few.settings.pools = {1};
+    const verdict v = weir::explain(few);
+    CHECK(v.cause == limit_cause::threads);
+    REQUIRE(v.change);
+    CHECK(v.change->kind == change_kind::threads);
+    CHECK(v.gain == Approx(1));
+}
+
+TEST_CASE("of a stage that computes, with a slot for each thread, more slots are said to need more threads") {
+    recording both = builder().stage({.name = "a", .concurrency = 2}, running({10})).consumed();
+    const std::string note = "; more slots would need more threads, too: there are 2";
+    both.settings.pools = {2};
+    CHECK_THAT(weir::explain(both).sentence, EndsWith("would bring 100 % more (sure: 100 %)" + note));
+    both.settings.pools = {3};
+    CHECK_THAT(weir::explain(both).sentence, !ContainsSubstring("more threads, too"));
+    both.stages[1] = awaiting({10});
+    both.settings.pools = {2};
+    CHECK(weir::explain(both).change->kind == change_kind::concurrency);
+}
+
+TEST_CASE("a run whose few long items came by chance is explained, as each order of them is possible") {
+    const auto run = [](std::size_t num_slots, verdict* why) {
+        weir::virtual_time clock;
+        const auto rarely_long = [](int n) -> weir::task<int> {
+            co_await weir::sleep_for(n % 100 == 57 ? 1s : 2ms);
+            co_return n;
+        };
+        auto started = (weir::source(std::views::iota(0, 2'000)) |
+                        weir::pipe(rarely_long, {.name = "a", .concurrency = num_slots}) |
+                        sleeping("b", 5ms) | weir::sink())
+                           .start(clock);
+        static_cast<void>(started.drain());
+        if (why != nullptr) *why = weir::explain(started.stats());
+        const auto brief = brief_verdict(started.stats());
+        if (why != nullptr) {
+            REQUIRE(brief);
+            CHECK(brief->change == why->change);
+        }
+        return started.stats().rate();
+    };
+    verdict v;
+    const double before = run(2, &v);
+    CHECK(v.cause == limit_cause::stage);
+    CHECK(v.stage == "a");
+    REQUIRE(v.change);
+    CHECK(v.change->kind == change_kind::concurrency);
+    CHECK(1 + v.gain == Approx(run(4, nullptr) / before).epsilon(0.2));
 }
 
 TEST_CASE("if nothing but the consumer takes time, the consumer is the cause") {

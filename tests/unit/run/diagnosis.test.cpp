@@ -143,8 +143,11 @@ TEST_CASE("a program without simulations concludes from the states alone, and sa
         return weir::detail::conclusion_of_states(of_states(source, stage));
     };
     const std::string note = " (from the states alone, so less sure)";
-    CHECK(said({.wait_put = 1s}, {.wait_get = 5ms, .run = 95ms, .await = 900ms}) ==
-          "stage 'decode' is the bottleneck: it awaits 90 % of the time" + note);
+    CHECK(
+        said({.wait_put = 1s}, {.wait_get = 5ms, .run = 95ms, .await = 900ms}) ==
+        "stage 'decode' is the bottleneck: it awaits 90 % of the time; give it more slots (concurrency), or "
+        "make its function faster" +
+            note);
     CHECK(said({.run = 1s}, {.wait_get = 150ms, .run = 850ms}) ==
           "the source is the bottleneck: it is busy 100 % of the time" + note);
     CHECK(weir::detail::conclusion_of_states({}) ==
