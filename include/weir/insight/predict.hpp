@@ -21,8 +21,9 @@ namespace weir {
 ///     std::cout << weir::predict(changed, recorded).rate;
 ///
 /// Not predicted: branches, `run_options::max_bytes` and `later_stages_first`, and `max_delay` of an
-/// `aggregate`. Nor the time that the library needs (unless `calibrated`), and how stages slow each other
-/// down, such as by shared caches or locks. For `stage_options::max_bytes`, all items count as of average size.
+/// `aggregate`. Nor the time that the library needs (unless `calibrated`), and how stages or slots slow each
+/// other down, such as by shared caches or locks. For `stage_options::max_bytes`, all items count as of
+/// average size.
 ///
 /// \param settings  those of the recording, with changes; names and roles of the stages remain.
 /// \param from      the recording, whose times and results the simulated stages take.

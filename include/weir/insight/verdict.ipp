@@ -77,7 +77,7 @@ WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
 }
 
 // Returns the change with the greatest gain. Of several that bring nearly as much, the one whose kind is
-// first in `order`: if only the consumer takes time, larger batches would bring as much as a faster consumer.
+// first in `order`: if only the consumer takes time, larger batches would bring as much as a faster one.
 // Threads come before a faster function: a number is easier to change.
 WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
     constexpr double tie = 0.01;
@@ -157,8 +157,8 @@ WEIR_INLINE std::string reason_text(const verdict& v, const what_if_result& resu
     return "the figures don't tell what limits the rate";
 }
 
-// \returns why more slots alone don't help a stage that computes and has a slot for each thread; else an empty
-//          string.
+// \returns why more slots alone don't help a stage that computes and has a slot for each thread; empty for
+//          other stages.
 WEIR_INLINE std::string threads_text(const setting_change& change, const what_if_result& result,
                                      const pipeline_settings& settings) {
     const predicted_stage* const at = find_stage(result, change.stage);
