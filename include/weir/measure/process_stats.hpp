@@ -38,29 +38,6 @@ struct process_stats {
     [[nodiscard]] double busy() const noexcept { return share(user_time) + busy_in_system(); }
     /// \returns the part of `busy` in the kernel; 0 if unknown.
     [[nodiscard]] double busy_in_system() const noexcept { return share(system_time); }
-
-    /// A lap (a part of a run): the resources used from `earlier` to `later`; nothing becomes negative.
-    /// Memory and processors are those of `later`. Any other value that one of the two snapshots lacks is
-    /// empty.
-    [[nodiscard]] friend process_stats operator-(process_stats later, const process_stats& earlier) {
-        const auto since = [](auto& a, const auto& b) {
-            if (a && b) {
-                a = detail::since(*b, *a);
-            } else {
-                a.reset();
-            }
-        };
-        later.elapsed = detail::since(earlier.elapsed, later.elapsed);
-        since(later.user_time, earlier.user_time);
-        since(later.system_time, earlier.system_time);
-        since(later.minor_faults, earlier.minor_faults);
-        since(later.major_faults, earlier.major_faults);
-        since(later.voluntary_switches, earlier.voluntary_switches);
-        since(later.involuntary_switches, earlier.involuntary_switches);
-        since(later.bytes_read, earlier.bytes_read);
-        since(later.bytes_written, earlier.bytes_written);
-        return later;
-    }
     [[nodiscard]] friend bool operator==(const process_stats&, const process_stats&) = default;
 
   private:
@@ -69,6 +46,11 @@ struct process_stats {
         return static_cast<double>(part->count()) / static_cast<double>(elapsed.count());
     }
 };
+
+/// A lap (a part of a run): the resources used from `earlier` to `later`; nothing becomes negative.
+/// Memory and processors are those of `later`. Any other value that one of the two snapshots lacks is
+/// empty.
+[[nodiscard]] process_stats operator-(process_stats later, const process_stats& earlier);
 
 namespace detail {
 

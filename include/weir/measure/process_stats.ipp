@@ -9,7 +9,29 @@
 
 #include <mutex>  // for std::lock_guard
 
-namespace weir::detail {
+namespace weir {
+
+WEIR_INLINE process_stats operator-(process_stats later, const process_stats& earlier) {
+    const auto since = [](auto& a, const auto& b) {
+        if (a && b) {
+            a = detail::since(*b, *a);
+        } else {
+            a.reset();
+        }
+    };
+    later.elapsed = detail::since(earlier.elapsed, later.elapsed);
+    since(later.user_time, earlier.user_time);
+    since(later.system_time, earlier.system_time);
+    since(later.minor_faults, earlier.minor_faults);
+    since(later.major_faults, earlier.major_faults);
+    since(later.voluntary_switches, earlier.voluntary_switches);
+    since(later.involuntary_switches, earlier.involuntary_switches);
+    since(later.bytes_read, earlier.bytes_read);
+    since(later.bytes_written, earlier.bytes_written);
+    return later;
+}
+
+namespace detail {
 
 template <class Platform>
 WEIR_INLINE void basic_process_meter<Platform>::end() noexcept {
@@ -59,6 +81,8 @@ WEIR_INLINE auto basic_process_meter<Platform>::time(std::int64_t from, std::int
     return ns ? std::optional(duration(static_cast<std::int64_t>(*ns))) : std::nullopt;
 }
 
-}  // namespace weir::detail
+}  // namespace detail
+
+}  // namespace weir
 
 #endif

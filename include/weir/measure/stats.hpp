@@ -71,20 +71,12 @@ struct channel_stats {
 
     /// \returns items got per second.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_get, elapsed); }
-
-    /// A lap: what happened from `earlier` to `later`. Name, size, capacity, `bytes` and `max_bytes` are
-    /// those of `later`. Nothing becomes negative, whatever is subtracted.
-    [[nodiscard]] friend channel_stats operator-(channel_stats later, const channel_stats& earlier) {
-        detail::subtract(later, earlier, &channel_stats::elapsed, &channel_stats::num_put,
-                         &channel_stats::num_get, &channel_stats::num_discarded, &channel_stats::put_wait,
-                         &channel_stats::get_wait, &channel_stats::put_blocked, &channel_stats::get_blocked,
-                         &channel_stats::empty);
-        later.put_waits -= earlier.put_waits;
-        later.get_waits -= earlier.get_waits;
-        return later;
-    }
     [[nodiscard]] friend bool operator==(const channel_stats&, const channel_stats&) = default;
 };
+
+/// A lap: what happened from `earlier` to `later`. Name, size, capacity, `bytes` and `max_bytes` are
+/// those of `later`. Nothing becomes negative, whatever is subtracted.
+[[nodiscard]] channel_stats operator-(channel_stats later, const channel_stats& earlier);
 
 /// The statistics of a stage that copies its items to a device (`to_device`), or waited for memory blocks.
 struct transfer_stats {
@@ -105,18 +97,11 @@ struct transfer_stats {
     /// \returns the share of `handed_over` that was hidden behind the consumer's work, 0 to 1; 0 if no
     ///          consumer's stream took over a batch.
     [[nodiscard]] double hidden() const noexcept;
-
-    /// A lap; nothing becomes negative.
-    [[nodiscard]] friend transfer_stats operator-(transfer_stats later, const transfer_stats& earlier) {
-        detail::subtract(later, earlier, &transfer_stats::num_copies, &transfer_stats::bytes,
-                         &transfer_stats::copying, &transfer_stats::num_handed_over,
-                         &transfer_stats::handed_over, &transfer_stats::exposed,
-                         &transfer_stats::num_block_waits, &transfer_stats::block_wait,
-                         &transfer_stats::num_memory_waits, &transfer_stats::memory_wait);
-        return later;
-    }
     [[nodiscard]] friend bool operator==(const transfer_stats&, const transfer_stats&) = default;
 };
+
+/// A lap; nothing becomes negative.
+[[nodiscard]] transfer_stats operator-(transfer_stats later, const transfer_stats& earlier);
 
 /// The statistics of a stage whose function adds items to the stage itself: see `traverse`. At any instant,
 /// the stage has begun num_added - num_waiting - num_discarded of the added items.
@@ -125,14 +110,11 @@ struct added_stats {
     std::uint64_t num_waiting = 0;    ///< added items that no slot has begun at the snapshot
     std::uint64_t most_waiting = 0;   ///< the maximum of `num_waiting` in the whole run
     std::uint64_t num_discarded = 0;  ///< added items destroyed by a stop or failure before they began
-
-    /// A lap; `num_waiting` and `most_waiting` are those of `later`. Nothing becomes negative.
-    [[nodiscard]] friend added_stats operator-(added_stats later, const added_stats& earlier) {
-        detail::subtract(later, earlier, &added_stats::num_added, &added_stats::num_discarded);
-        return later;
-    }
     [[nodiscard]] friend bool operator==(const added_stats&, const added_stats&) = default;
 };
+
+/// A lap; `num_waiting` and `most_waiting` are those of `later`. Nothing becomes negative.
+[[nodiscard]] added_stats operator-(added_stats later, const added_stats& earlier);
 
 /// The order of the results of a stage with several slots.
 enum class output_order {
@@ -144,14 +126,11 @@ enum class output_order {
 struct retry_stats {
     std::uint64_t num_retries = 0;  ///< failed calls that were repeated
     duration time{};                ///< of these calls, and of the waits after them, summed over slots
-
-    /// A lap; nothing becomes negative.
-    [[nodiscard]] friend retry_stats operator-(retry_stats later, const retry_stats& earlier) {
-        detail::subtract(later, earlier, &retry_stats::num_retries, &retry_stats::time);
-        return later;
-    }
     [[nodiscard]] friend bool operator==(const retry_stats&, const retry_stats&) = default;
 };
+
+/// A lap; nothing becomes negative.
+[[nodiscard]] retry_stats operator-(retry_stats later, const retry_stats& earlier);
 
 /// How a stage was started: what `record_of` needs, so that a run with other settings can be predicted.
 struct stage_setup {
@@ -198,29 +177,12 @@ struct stage_stats {
 
     /// \returns finished invocations per second.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_tasks, elapsed); }
-
-    /// A lap: what happened from `earlier` to `later`. Slots are matched by position. What is neither a count
-    /// nor a time, such as name, concurrency and `setup`, is that of `later`. Nothing becomes negative.
-    [[nodiscard]] friend stage_stats operator-(stage_stats later, const stage_stats& earlier) {
-        detail::subtract(later, earlier, &stage_stats::elapsed, &stage_stats::num_tasks,
-                         &stage_stats::num_failures, &stage_stats::task_time, &stage_stats::failure_time,
-                         &stage_stats::busy);
-        const std::size_t both = detail::smaller(later.per_slot.size(), earlier.per_slot.size());
-        for (std::size_t i = 0; i < both; ++i) later.per_slot[i] -= earlier.per_slot[i];
-        // A slot that `earlier` lacks has been off since the start: subtracts the time before the lap.
-        for (std::size_t i = both; i < later.per_slot.size(); ++i) {
-            later.per_slot[i].off = detail::since(earlier.elapsed, later.per_slot[i].off);
-        }
-        later.task_times -= earlier.task_times;
-        if (later.transfers && earlier.transfers) later.transfers = *later.transfers - *earlier.transfers;
-        if (later.added && earlier.added) later.added = *later.added - *earlier.added;
-        if (later.samples)
-            later.samples = detail::samples_of_lap(*later.samples, earlier.samples, earlier.elapsed);
-        if (later.retries && earlier.retries) later.retries = *later.retries - *earlier.retries;
-        return later;
-    }
     [[nodiscard]] friend bool operator==(const stage_stats&, const stage_stats&) = default;
 };
+
+/// A lap: what happened from `earlier` to `later`. Slots are matched by position. What is neither a count
+/// nor a time, such as name, concurrency and `setup`, is that of `later`. Nothing becomes negative.
+[[nodiscard]] stage_stats operator-(stage_stats later, const stage_stats& earlier);
 
 /// When the consumer (which takes the results) got its first item, and the throughput since then, which
 /// excludes the start-up time of stages, such as the time to load a model.
@@ -231,15 +193,11 @@ struct first_item_stats {
 
     /// \returns items per second since the first one, which does not count; 0 if no time has passed since.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, since); }
-
-    /// A lap; nothing becomes negative.
-    [[nodiscard]] friend first_item_stats operator-(first_item_stats later,
-                                                    const first_item_stats& earlier) noexcept {
-        detail::subtract(later, earlier, &first_item_stats::since, &first_item_stats::num_items);
-        return later;
-    }
     [[nodiscard]] friend bool operator==(const first_item_stats&, const first_item_stats&) = default;
 };
+
+/// A lap; nothing becomes negative.
+[[nodiscard]] first_item_stats operator-(first_item_stats later, const first_item_stats& earlier) noexcept;
 
 /// The statistics of a pipeline: a value that can be kept, compared, subtracted and printed
 /// (`#include <weir/report/table.hpp>`).
@@ -266,30 +224,13 @@ struct pipeline_stats {
 
     /// \returns `num_items` per second of `elapsed`. `first_item_stats::rate` excludes the start-up time.
     [[nodiscard]] double rate() const noexcept { return detail::per_second(num_items, elapsed); }
-
-    /// A lap: what happened from `earlier` to `later`, two snapshots of one run. Stages and channels are
-    /// matched by position; those that `earlier` lacks are unchanged. `idle` and `first_item->after` are
-    /// those of `later`, and may refer to a time before the lap.
-    [[nodiscard]] friend pipeline_stats operator-(pipeline_stats later, const pipeline_stats& earlier) {
-        later.elapsed = detail::since(earlier.elapsed, later.elapsed);
-        const std::size_t both = detail::smaller(later.stages.size(), earlier.stages.size());
-        for (std::size_t i = 0; i < both; ++i) {
-            later.stages[i] = std::move(later.stages[i]) - earlier.stages[i];
-        }
-        const std::size_t queues = detail::smaller(later.channels.size(), earlier.channels.size());
-        for (std::size_t i = 0; i < queues; ++i) {
-            later.channels[i] = std::move(later.channels[i]) - earlier.channels[i];
-        }
-        if (later.process && earlier.process) later.process = *later.process - *earlier.process;
-        later.num_items = detail::since(earlier.num_items, later.num_items);
-        if (later.first_item && earlier.first_item)
-            later.first_item = *later.first_item - *earlier.first_item;
-        if (later.consumer)
-            later.consumer = detail::samples_of_lap(*later.consumer, earlier.consumer, earlier.elapsed);
-        return later;
-    }
     [[nodiscard]] friend bool operator==(const pipeline_stats&, const pipeline_stats&) = default;
 };
+
+/// A lap: what happened from `earlier` to `later`, two snapshots of one run. Stages and channels are
+/// matched by position; those that `earlier` lacks are unchanged. `idle` and `first_item->after` are
+/// those of `later`, and may refer to a time before the lap.
+[[nodiscard]] pipeline_stats operator-(pipeline_stats later, const pipeline_stats& earlier);
 
 }  // namespace weir
 

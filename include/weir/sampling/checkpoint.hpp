@@ -4,7 +4,6 @@
 #define WEIR_SAMPLING_CHECKPOINT_HPP
 
 #include <weir/platform/numbers.hpp>
-#include <weir/sampling/checkpoint_bytes.hpp>
 #include <weir/sampling/shard.hpp>
 
 #include <algorithm>  // for std::merge

@@ -6,6 +6,7 @@
 #include <weir/sampling/checkpoint.hpp>
 
 #include <weir/platform/config.hpp>
+#include <weir/sampling/checkpoint_bytes.hpp>
 
 #include <algorithm>  // for std::sort
 #include <iterator>   // for std::back_inserter

@@ -6,6 +6,7 @@
 #include <weir/platform/numbers.hpp>
 #include <weir/platform/output_file.hpp>
 #include <weir/sampling/checkpoint.hpp>
+#include <weir/sampling/checkpoint_bytes.hpp>
 
 #include <cerrno>        // for ENOENT, errno
 #include <cstddef>       // for std::byte, std::size_t
