@@ -82,6 +82,7 @@ using weir::merge_order;
 using weir::name_of;
 using weir::on_get;
 using weir::on_put;
+using weir::operator-;
 using weir::operator<<;
 using weir::operator|;
 using weir::output_order;
