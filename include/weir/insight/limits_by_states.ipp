@@ -159,15 +159,14 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
         return says(limit_cause::order, ordered->name,
                     {"stage '", ordered->name, "' holds finished items back to keep an order, ",
                      percent_text(most_order),
-                     " of its time; give the queue behind it more room (capacity), or let results leave as "
+                     " of its time; give the queue behind it more room (capacity), or let results leave as ",
                      "they are finished (output_order::completion)"});
     }
     if (most > nearly_always && larger(second, consumer) > nearly_always) {
         return says(
             limit_cause::balanced, {},
-            {"the pipeline is balanced: several stages are always busy; each of them would have to be "
-             "faster: ",
-             names_of_busy(stats, nearly_always)});
+            {"the pipeline is balanced: several stages are always busy; each of them would have to be ",
+             "faster: ", names_of_busy(stats, nearly_always)});
     }
     if (most > nearly_always) {
         if (busiest->kind == "source" && num_sources(stats) > 1)
@@ -193,9 +192,9 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
     }
     return says(
         limit_cause::room, {},
-        {"no stage is always busy, so the queues probably have too little room for times that vary; the "
-         "busiest is '",
-         busiest->name, "' with ", percent_text(most), "; give the queues more room (capacity)",
+        {"no stage is always busy, so the queues probably have too little room for times that vary; the ",
+         "busiest is '", busiest->name, "' with ", percent_text(most),
+         "; give the queues more room (capacity)",
          busiest->kind == "source" ? "" : ", or the busiest more slots (concurrency)"});
 }
 

@@ -19,7 +19,8 @@ class owned {
     using element = std::remove_extent_t<T>;
 
   public:
-    constexpr owned(std::nullptr_t = nullptr) noexcept {}
+    constexpr owned() noexcept = default;
+    constexpr owned(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor): as std::unique_ptr
     explicit owned(element* made) noexcept : first_(made) {}
     owned(owned&& other) noexcept : first_(other.release()) {}
     // Destroys what this pointer has owned, after it has taken over what `other` owns.

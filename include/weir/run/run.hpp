@@ -190,7 +190,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     template <class>
     friend class epoch_range;
 
-    run(detail::owned<detail::run_core<policy>> core, queue& out) : base(std::move(core)), out_(&out) {}
+    run(detail::owned<detail::run_core<policy>> made, queue& out) : base(std::move(made)), out_(&out) {}
 
     // Returns the next item, or the mark that ends an epoch; else the status `closed` or `timed_out`. Blocks
     // the calling thread.

@@ -263,7 +263,7 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
     template <class>
     friend class pipeline;
 
-    run(detail::owned<detail::run_core<Policy>> core, queue& end) : base(std::move(core)), end_(&end) {}
+    run(detail::owned<detail::run_core<Policy>> made, queue& end) : base(std::move(made)), end_(&end) {}
 
     template <class Run, class Result>
     static Result refuse() {
