@@ -22,9 +22,10 @@ namespace weir::asio::inline WEIR_ASIO_KIND {
 ///
 ///     const auto answer = co_await weir::asio::on(io, ask(socket));
 ///
-/// If this header is included, `co_await ask(socket)` works without `on` in coroutines on an `io_executor`,
-/// and in those that a coroutine of Asio awaits by `awaited`. The function of a stage on an `io_executor` may
-/// also return an `asio::awaitable`.
+/// If this header is included, `co_await ask(socket)` works without `on` in coroutines of weir on an
+/// `io_executor`, and in those that a coroutine of Asio awaits by `awaited`, the counterpart of `on`
+/// (asio/awaited.hpp). The function of a stage (a step of a pipeline) on an `io_executor` may also return an
+/// `asio::awaitable`.
 ///
 /// \param where  an `io_context`, an `io_executor`, or an executor of Asio, such as a strand.
 /// \returns  an awaitable, to be awaited in the same expression, of the coroutine's result.

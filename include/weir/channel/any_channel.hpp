@@ -141,7 +141,9 @@ class any_channel : public channel_puts<Policy> {
     void keep_order() { core::order_ = owned<put_order>(new put_order(capacity_, ring_.places())); }
     // Sets the name for statistics and reports. Called before the channel is used.
     void set_name(std::string name) noexcept { core::name_ = std::move(name); }
-    // Refuses all puts with a number above `last`, also those that wait.
+    // For a channel with `keep_order`. Called when the stage that puts ends at its item `last`, as by a
+    // failure: puts with a number above `last` end with `closed`, also those that wait. No get sees an early
+    // item above `last`.
     void block_puts(std::uint64_t last) noexcept {
         locked_change locked(*this);
         puts::block_puts(last, locked.woken());
@@ -238,8 +240,8 @@ class any_channel : public channel_puts<Policy> {
     void close_locked(wakes& woken) noexcept;
     // Moves all items to `discarded`, also the early items (see `put_order`), and counts the items as
     // discarded, except the early ones. If this makes room in the run's limit in bytes, stores that limit in
-    // `woken`. The caller destroys the items after it unlocks the channel. Returns the number of the last
-    // item, plus 1.
+    // `woken`, so that sources that wait for room continue. The caller destroys the items after it unlocks
+    // the channel. Returns the number of the last item, plus 1.
     std::uint64_t discard(ring& discarded, wakes& woken) noexcept;
     bool keeps_waiting_puts_ = false;  // closed, but puts that waited at the close can still be done
     std::size_t sink_capacity_ = 0;    // the part of the capacity for a merged sink and its queue; 0: no sink

@@ -60,10 +60,8 @@ class stop_listener<no_stop, Callback, Platform> {
 // Base of the awaiters of put and get, for all item types. `Puts`: true for a put, false for a get.
 //
 // 1. The derived class, a template of the item type, tries the fast path: see `channel_items`.
-// 2. Where one lock is not enough, `suspend` decides under both locks: the operation ends, or its waiter
-//    joins the line of waiters.
-// 3. The callbacks that can end a wait are registered under no lock, and only by an operation that has to
-//    wait. Then step 2 is repeated.
+// 2. Where one lock is not enough, `suspend` decides under both locks: the operation ends, or gets in line.
+// 3. An operation that has to wait registers its stop callbacks, under no lock. Then step 2 is repeated.
 //
 // One object is made or restarted for each item. So the constructor writes only few members of the waiter.
 template <class Policy, class Stop, bool Puts>
@@ -126,8 +124,10 @@ class channel_awaiter : public not_awaited {
         waiter_.outcome = outcome::pending;
     }
 
-    // True: the operation must go through `suspend`: its coroutine has to yield (the end of its slice, see
-    // channel_end.hpp), or it puts an item that a trace follows. `before`: earlier operations at this end.
+    // True: the operation must go through `suspend`, for one of two reasons. The slice has ended: after a
+    // number of operations at this end of the channel, or after some time, a coroutine yields its thread to
+    // others (channel_end.hpp). Or the operation puts an item that a trace follows from stage to stage.
+    // `before`: the number of earlier operations at this end.
     WEIR_ALWAYS_INLINE bool must_suspend() noexcept { return must_suspend(channel_->count_at(line_)); }
     WEIR_ALWAYS_INLINE bool must_suspend(std::uint64_t before) noexcept {
         if (!needs_suspend<Policy>(Puts, before, waiter_.measured)) return false;
@@ -215,8 +215,8 @@ class channel_awaiter : public not_awaited {
         }
         core::wake_all(woken);
     }
-    // Whether the coroutine has to yield, as its slice has ended. If the operation puts a traced item, the
-    // end of the put will be reported to the trace.
+    // Called if `must_suspend` was true. Whether the coroutine has to yield: its slice has ended, and it has
+    // an executor. If the item that is put is traced, `has_waited` will report the put's end to the trace.
     WEIR_NOINLINE bool has_to_yield(const coroutine_env& env) noexcept {
         const slot* const owner = waiter_.measured;
         if (Policy::statistics && Puts && owner != nullptr && owner->is_following()) {

@@ -192,7 +192,7 @@ class channel_items : public channel_core<Policy> {
         return n;
     }
 
-    // True if the item is in; false if the put needs both locks.
+    // True if the item is in; false if there is no room, or if the put needs both locks.
     template <class T>
     WEIR_ALWAYS_INLINE bool put_here(T& item) noexcept {
         if (core::put_needs_both()) return false;
@@ -206,7 +206,8 @@ class channel_items : public channel_core<Policy> {
         return true;
     }
 
-    // True if an item is out; false if the get needs both locks.
+    // True if an item is out. False: the get has to wait or needs both locks; or it changes the statistics,
+    // as the get of the last item: if one lock guards both ends, `get_accounted` does this get.
     template <class T>
     WEIR_ALWAYS_INLINE bool get_here(T* into, std::uint64_t& number) noexcept {
         if (core::get_needs_both() || core::has_sink()) return false;

@@ -112,8 +112,9 @@ class channel_puts : public channel_items<Policy> {
         order_->fill(w.number, w.item != nullptr);
         return items::mark_done(w, me);
     }
-    // Whether the place of this number is within the window, and free. Called under the put lock alone. Reads
-    // the number of gets only if the last known number is too low.
+    // Whether the place of this number is free, and within the window: the places, from that of the next
+    // number on, that `put_order` allows to fill early. Called under the put lock alone. Reads the number of
+    // gets only if the last known number is too low.
     bool has_place(std::uint64_t number) noexcept {
         if (!order_->is_within_window(number)) return false;
         if (place_of(number) - put_end_.seen < this->capacity_) return true;
@@ -158,8 +159,10 @@ class channel_puts : public channel_items<Policy> {
         if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item));
     }
 
-    // Subtracts the bytes of the item. If this makes room in the limit in bytes of the run, stores that limit
-    // (the budget) in `woken`.
+    // Called when an early item goes to a waiting get, or when `block_puts` refuses the number of an early
+    // item. Subtracts the bytes of the item from the sums of the queue and of the run. If the run's limit in
+    // bytes (the budget) then has room, stores the budget in `woken`: the caller lets the sources that wait
+    // for this room continue, after unlocking.
     void release_bytes(const void* item, wakes& woken) noexcept {
         if (byte_budget* const budget = core::bytes_.remove(type_.bytes(item))) woken.budget = budget;
     }

@@ -119,7 +119,10 @@ namespace detail {
 template <class Range>
 using channel_of_range =
     std::remove_pointer_t<decltype(detail::channel_in(*std::ranges::begin(std::declval<Range&>())))>;
-// A range of channels. A temporary range has to refer to channels, not own them.
+// A range that `on_get` takes: of channels, or of pointers or `std::reference_wrapper`s to channels. The
+// select keeps the addresses of the channels. So a temporary range must not own channels: it has to be a
+// borrowed range, such as a span, or to have pointers. (A temporary vector of `std::reference_wrapper`s is
+// refused, too, although it owns no channels.)
 template <class Range>
 concept range_of_channels =
     std::ranges::input_range<Range> && requires { typename channel_of_range<Range>; } &&
@@ -161,9 +164,10 @@ template <class T, class Policy>
 ///     auto done = co_await weir::select(weir::on_get(queues), weir::after(10ms), stop);
 ///     if (done.index() == 0 && done.get<0>()) work(done.get<0>().which(), *done.get<0>());
 ///
-/// \param channels  a range of channels of one type, or of `std::reference_wrapper` or pointers to them. Null
-///                  pointers count in the numbers of the channels, and are not chosen. The range is read in
-///                  this call; the channels outlive the select.
+/// \param channels  a range of channels of one type, or of `std::reference_wrapper` or pointers to them. A
+///                  temporary range has to be a `std::ranges::borrowed_range`, or of pointers. Null pointers
+///                  count in the numbers of the channels, and are not chosen. The range is read in this call;
+///                  the channels outlive the select.
 /// \returns  a case with the result `get_from`: the item or `closed`, and the number of the channel.
 /// Errors: `std::bad_alloc`.
 /// Cost:   two allocations; if the size of the range is unknown, also those of a vector that grows.

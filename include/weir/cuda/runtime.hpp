@@ -148,7 +148,8 @@ namespace detail {
 // of its thread are exempt (relaxed mode). That is safe because the library uses no captured stream.
 class exempt_from_captures {
   public:
-    // An error of the mode's exchange is ignored: later calls that the error affects report an error.
+    // If the exchange of the mode fails, the mode stays as it is, and the error is ignored: a later call that
+    // needs the relaxed mode fails, and reports its own error.
     exempt_from_captures() noexcept
         : changed_(without_last_error(cudaThreadExchangeStreamCaptureMode(&mode_)) == cudaSuccess) {}
     exempt_from_captures(const exempt_from_captures&) = delete;

@@ -65,6 +65,8 @@ class transfer_log {
         idle_since_.emplace_back(by, std::move(idle));
     }
 
+    // Add the time of a wait for a block, a piece of page-locked host memory from a pool; or of a wait for
+    // memory of the device.
     void waited_for_block(duration d) noexcept {
         const std::scoped_lock held(lock_);
         ++sum_.num_block_waits;
@@ -141,6 +143,8 @@ class measured_wait {
         : log_(log), clock_(*weir::detail::current_executor()),
           begin_(log == nullptr ? time_point() : clock_.now()) {}
 
+    // End the measurement, and add the time to the log: as that of a wait for a block, a piece of page-locked
+    // host memory from a pool; or as that of a wait for memory of the device.
     void was_for_block() const {
         if (log_ != nullptr) log_->waited_for_block(clock_.now() - begin_);
     }
@@ -155,9 +159,9 @@ class measured_wait {
 };
 
 // Makes the function of each slot (worker) of a `to_device` or `to_host` stage. All slots of a run share a
-// state, whose member `log` is null or the run's transfer_log. A copy of this object is for another run: the
-// copy has a new state, with new statistics and, unless the options name a stream, a new stream. `MakeState`:
-// returns a shared_ptr to a new state.
+// state, whose member `log` is null or the run's transfer_log. `MakeState`: a function object that has the
+// options of the stage, and returns a shared_ptr to a new state. A copy of this object is for another run:
+// the copy has a new state, with new statistics and, unless these options name a stream, a new stream.
 template <class Slot, class Part, class MakeState>
 class slots_of_run {
   public:

@@ -124,7 +124,9 @@ class loop_turns {
     loop* first_ = nullptr;         // the argument of `run`: the loop that a new stand-in holds first
     parker* own_thread_ = nullptr;  // wakes the loop's own thread, which waits in `drive` for the loop
 
+    // The number of stand-ins that have not ended: the destructor waits for those that do not block.
     standard_platform::atomic<std::size_t> stand_ins_{0};
+    // The process that has these threads. In a forked child, the destructor does nothing.
     process_of_origin born_;
 };
 

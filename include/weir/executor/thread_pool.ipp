@@ -26,8 +26,8 @@ template <class Platform>
 WEIR_INLINE basic_thread_pool<Platform>::~basic_thread_pool() {
     place& mine = current();
     if (mine.of == this && mine.is_guest && detail::process_end::has_begun()) {
-        // This thread is a consumer that runs, as a guest, a function that has called std::exit: the consumer
-        // never continues.
+        // This thread is a consumer: it waits for an item of a run, and meanwhile works as a guest in the
+        // place of a worker. A coroutine that it runs has called std::exit: the consumer never continues.
         static_cast<void>(mine.leave());
         idle_.expect(-1);
         mine.of = nullptr;
@@ -178,11 +178,11 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::lend_place(detail::parker& done)
     }
     if (is_done && lease_->policy.template end_visit<Platform>(me->operations())) {
         mine.kept_in = this;
-        lease_->leave();
+        lease_->leave();  // the place stays vacant for the next visit
     } else {
-        // If another worker has the coroutines, the consumer may ask for the place of that worker at once.
+        // `back_off` delays the next request for a place; but not if another, active worker has all the work.
         if (!found_nothing || idle_.active() <= 1) lease_->policy.back_off(Platform::now());
-        lease_->return_place();
+        lease_->return_place();  // the worker's own thread continues in the place
     }
     return done.is_set_or_poked();
 }

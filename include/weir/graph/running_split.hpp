@@ -227,8 +227,8 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
         return it.next_part == 2 * branches_.queues.size();
     }
     // The part of a branch, or the mark behind the part, was not put, because the queue of the branch is
-    // closed: the stage ends. If only the mark was not put, as after a `take` in the branch, the other
-    // branches get their parts first.
+    // closed: the stage ends. If only the mark was not put, the branch has its part, and the other branches
+    // get their parts of the batch first: as with `take`, a stage that closes its input after n items.
     bool continues_when_output_closed(iteration& it) noexcept {
         it.is_last = true;
         is_cut_ = false;

@@ -45,7 +45,8 @@ struct split_options {
     /// in batches; at least 1.
     std::size_t capacity = 2;
     split_order order = split_order::elements;  ///< the order of the results in a joined batch
-    /// How many batches may fail in the chooser, and how many in the join: see `stage_options::max_failures`.
+    /// How many batches may fail in the chooser and, counted apart, in the join; one more stops the run. Not
+    /// set: these failures count towards the limit of the run, `run_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
     /// The source location that reports show for the stage: see `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -101,7 +102,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         }
         return false;
     }
-    // If a branch has ended, as by a `take`: makes the mark that ends the part (epoch) of an outer split.
+    // If a branch has ended, as by `take(n)`: makes the mark that ends the part (epoch) of an outer split.
     void work(iteration& it) {
         if constexpr (is_epoch_item<D>) {
             if (it.input_ended) {
@@ -120,8 +121,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
         assemble(it, parts);
     }
-    // Returns the joined batch. Returns null if no branch gave an element. Returns null also after a stop
-    // request, because a branch may have dropped elements for this reason.
+    // Returns the joined batch. Null: no branch gave an element; or a stop may have made a branch drop some.
     D* next_result(iteration& it) noexcept {
         if (this->run_.may_give_up()) it.whole.reset();
         if (!it.whole) this->acknowledge_drop(std::move(it.record.provenance));

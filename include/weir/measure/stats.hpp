@@ -78,7 +78,9 @@ struct channel_stats {
 /// those of `later`. Nothing becomes negative, whatever is subtracted.
 [[nodiscard]] channel_stats operator-(channel_stats later, const channel_stats& earlier);
 
-/// The statistics of a stage that copies its items to a device (`to_device`), or waited for memory blocks.
+/// The statistics of a stage that copies its items to or from a device (`to_device`, `to_host`), or that
+/// waited for blocks. A block is a piece of host memory that a pool lends to the stage: to `to_device` and
+/// `to_host` for a copy, to `batch_slots` for a batch.
 struct transfer_stats {
     std::uint64_t num_copies = 0;        ///< completed copies
     std::uint64_t bytes = 0;             ///< bytes of these copies
@@ -86,7 +88,7 @@ struct transfer_stats {
     std::uint64_t num_handed_over = 0;   ///< copies whose batch a device stream of the consumer took over
     duration handed_over{};              ///< the part of `copying` for these copies
     duration exposed{};                  ///< part of `handed_over` when the stream was idle, or maybe idle
-    std::uint64_t num_block_waits = 0;   ///< waits for a free block of memory, as in `batch_slots`
+    std::uint64_t num_block_waits = 0;   ///< waits for a free block of the pool
     duration block_wait{};               ///< the time of these waits, summed over slots (workers)
     std::uint64_t num_memory_waits = 0;  ///< waits for memory of the device
     duration memory_wait{};              ///< the time of these waits, summed over slots

@@ -117,7 +117,7 @@ WEIR_INLINE auto present_runs::read(const watched_run& run) -> present_run {
         const std::string name = for_terminal(stage.name).text;
         names += (names.empty() ? "" : " | ") + name;
         text += "  stage '" + name + "'";
-        const bool has_slots = i < seen.stages.size();  // a sink has none
+        const bool has_slots = i < seen.stages.size();  // a sink, which only passes items on, has none
         const std::string place = has_slots ? place_text(seen.stages[i].per_slot[0].who->where()) : "";
         if (!place.empty()) text += " (" + place + ")";
         const char* before = ": ";
@@ -188,7 +188,7 @@ WEIR_INLINE slot_activity present_runs::activity_of(const slot_seen& seen, bool 
 }
 
 WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const pipeline_stats& stats) const {
-    // Without an output queue, as behind `for_each` or `sink_to`, the run has no consumer.
+    // A pipeline that ends with `for_each` or `sink_to` has no queue behind its last stage, and no consumer.
     if (run.has_ended || stats.stages.back().outputs.empty()) return {};
     const auto found = other_waiters_.find(run.last);
     if (found == other_waiters_.end()) return "  consumer: takes no item now\n";
@@ -197,9 +197,9 @@ WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const p
            first.what + "\n";
 }
 
-// The sentence of the brief verdict; if there is none, that of `explain`. With more than about ten stages, or
-// batches of some ten items, `explain` takes more than a second: then its simulations are shortened. If even
-// the shortest simulations take too long, the sentence of the verdict from the states of the slots.
+// Why the run is not faster: the sentence of the brief verdict; if there is none, that of `explain`. With
+// more than about ten stages, or batches of some ten items, `explain` takes over a second: its simulations
+// are then shortened. If even the shortest take too long, the sentence is made from the states of the slots.
 WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
     constexpr double most_tasks = 1e7;  // of all simulations; to simulate a task takes 80 ns
     constexpr double items_of_explain = 11 * 2'000, most_items = 300, fewest_items = 40;

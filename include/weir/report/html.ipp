@@ -29,7 +29,8 @@ namespace weir::detail {
 // be empty.
 class html_page {
   public:
-    // `why`: the verdict of the run; none: the page shows no verdict. `view` and `why` outlive the object.
+    // `why`: the verdict, which says why the pipeline is not faster, and what would help; none: the page
+    // shows no verdict. `view` and `why` outlive the object.
     html_page(const run_view& view, const std::optional<verdict>& why, std::size_t most_points)
         : run_(view.run()), view_(view), verdict_(why), plots_(view_, most_points) {}
 

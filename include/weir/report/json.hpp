@@ -37,7 +37,7 @@ struct json_value {
     std::vector<std::string> keys;  // the keys of an object
     std::size_t begin = 0;          // the byte of the whole JSON text at which the value begins, for errors
 
-    // \returns the value of that key, the last one if the key occurs several times; null without the key.
+    // \returns the value with this key; if several values have the key, the last of them; null if none has.
     const json_value* find(std::string_view key) const noexcept {
         for (std::size_t i = keys.size(); i-- != 0;) {
             if (keys[i] == key) return &items[i];

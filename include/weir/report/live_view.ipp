@@ -127,7 +127,8 @@ inline std::vector<std::size_t> busiest(const pipeline_stats& stats, std::size_t
     std::vector<std::size_t> shown(stats.stages.size());
     for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
     if (shown.size() <= most) return shown;
-    // Of equally busy stages, the first. Not std::stable_sort: clang 19 warns about the memory it allocates.
+    // Of two equally busy stages, the earlier one comes first. std::stable_sort would do the same, but clang
+    // 19 warns about the memory that std::stable_sort allocates.
     std::ranges::sort(shown, [&stats](std::size_t a, std::size_t b) {
         const double first = busy_share(stats.stages[a]);
         const double second = busy_share(stats.stages[b]);
@@ -177,8 +178,8 @@ inline std::string live_row(const stage_stats& s, const pipeline_stats& lap, con
     return line;
 }
 
-// \returns the verdict in up to three lines if all stages remain visible, else in one line; no line if there
-//          is no verdict, or if the picture has fewer than six rows.
+// \returns the verdict (what limits the rate) in up to three lines if all stages remain visible, else in one
+//          line; no line if there is no verdict, or if the picture has fewer than six rows.
 inline std::vector<std::string> live_verdict(const live_progress& progress, const live_frame& frame,
                                              std::size_t stages) {
     std::vector<std::string> lines;

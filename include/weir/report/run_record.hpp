@@ -32,8 +32,9 @@ struct machine_info {
     [[nodiscard]] friend bool operator==(const machine_info&, const machine_info&) = default;
 };
 
-/// How a source file of the program was compiled: one with the body of `this_build`. With
-/// `WEIR_SEPARATE_COMPILATION`, that is the file that includes `weir/src.hpp`.
+/// How one source file of the program was compiled: the file from which the program has its `this_build`, the
+/// function that fills these members in. That is one of the files that include this header; with
+/// `WEIR_SEPARATE_COMPILATION`, the file that includes `weir/src.hpp`.
 struct build_info {
     std::string weir;         ///< the version of this library
     std::string compiler;     ///< the compiler and its version

@@ -45,8 +45,8 @@ class trace_writer {
         std::uint64_t number;
         std::int64_t at;
         std::int64_t begin;  // of the visit
-        std::uint64_t item;
-        std::uint32_t lane;
+        std::uint64_t item;  // of the visit: the item's number in the stage of the slot
+        std::uint32_t lane;  // of the slot
         // The departure and the arrival of one step have equal keys.
         auto key() const noexcept { return std::tuple(where, number); }
     };

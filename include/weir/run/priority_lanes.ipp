@@ -28,7 +28,8 @@ WEIR_INLINE priority_lanes::~priority_lanes() {
     // pump never rests again.
     if (base_->orphaned() || detail::exits_in_a_coroutine()) {
         for (auto& each : pumps_) each.forget();
-        // Never freed: at `std::exit`, another thread may begin to wait on a lane.
+        // The lanes are never freed: during `std::exit` other threads still run, and a thread that begins to
+        // wait for work on a lane calls `drive` of the lane.
         if (detail::exits_in_a_coroutine()) static_cast<void>(new (std::nothrow) auto(std::move(blocks_)));
         return;
     }

@@ -124,7 +124,8 @@ WEIR_INLINE bool stage_trials::is_feeding(profiled_run& run, time_point now) {
 WEIR_INLINE void stage_trials::prepare_trial(profiled_run& run, time_point now) {
     possible_trials_ = detail::smaller(max_trials_, shares_.trials(num_items_));
     if (can_change_slots_) run.set_slots(stage_, num_slots());
-    // Room for one result of each item. A stage that makes more is tried until the room is used up.
+    // Makes room in the queues behind the stage for at least one result of each item of the stage's trials:
+    // no later stage takes results meanwhile. A stage that makes more is tried until the room is used up.
     run.add_capacity(stage_, items_ + num_items_ + shares_.concurrencies().back());
     before_ = run.figures(stage_);
     on_trial(run, stage_, num_slots());

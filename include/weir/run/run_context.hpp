@@ -84,7 +84,7 @@ class run_context : public detached_task_owner {
     executor& executor_of(const stage_options& options);
 
     // Calls `wait`, which blocks this thread. Meanwhile the thread also runs stages whose executors have no
-    // threads of their own, if these executors run on this thread.
+    // threads of their own, if this thread is the one that runs such an executor: `executor::drive` tells.
     template <class Wait>
     auto drive_loops_in(Wait wait) const {
         if (loops_.empty()) return wait();
@@ -164,7 +164,7 @@ class run_context : public detached_task_owner {
     bool is_stopped_by(const std::exception_ptr& error) const noexcept;
     const std::vector<shared_hook>& hooks() const noexcept { return options_.hooks; }
     run_trail* trail() const noexcept { return reports_.trail(); }
-    // Tells the reports and `on_failure` of a failure.
+    // Tells the reports and the user's function `run_options::on_failure` of a failure.
     void report_failure(const failure& f);
     bool has_on_failure() const noexcept { return static_cast<bool>(options_.on_failure); }
 
@@ -178,14 +178,15 @@ class run_context : public detached_task_owner {
     }
 
     // Records a failure that stops the run. The outcome of the run becomes `failed`, unless an earlier cause
-    // has set the outcome. `reported`: whether `on_failure` was called.
+    // has set the outcome. `reported`: whether `run_options::on_failure` was called with the failure.
     void record(failure f, bool reported) noexcept;
     bool has_failed() const noexcept { return failures_.has_failed(); }
     // Tells the reports why the stages have ended.
     void report_outcome() noexcept { reports_.end_by(outcome(), failures_.first_stage()); }
     void throw_failure() { failures_.throw_once(); }
-    // Calls the failure sink if no consumer has got the failure that ended the run. Called by the run's
-    // destructor, when no consumer can take an item any more. Failures after a stop are not reported.
+    // Calls the failure sink, the function of `set_failure_sink`, if no consumer has got the failure that
+    // ended the run. Called by the run's destructor, when no consumer can take an item any more. Failures
+    // after a stop are not reported.
     template <class Name>
     void report_unseen_failure(Name name) noexcept {
         if (outcome() == run_outcome::failed) failures_.report_unseen(name);

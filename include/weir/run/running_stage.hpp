@@ -113,10 +113,13 @@ class running_stage : public worker_set<Policy> {
         return false;
     }
 
-    // Called after a successful task. False: too many tasks have failed until now, and the run stops.
+    // Called after a successful task. Counts the success if the limit of failures is a rate, a share of the
+    // invocations. False: this invocation is the first one at which the rate is checked (number
+    // `failure_limit::probation`), earlier failures exceed the rate, and the run stops.
     [[nodiscard]] bool is_within_failure_rate() noexcept { return !by_rate_ || check_failure_rate(); }
 
-    // A task that never suspends threw. Reads the clock; returns the time of the task.
+    // A task that never suspends threw. Reads the clock. Returns the time of the task in ns: the time since
+    // the last reading, less the estimated time of the tasks that succeeded since; without statistics 0.
     std::int64_t end_failed_work(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             return me.catch_up_failed(this->now());
@@ -126,11 +129,11 @@ class running_stage : public worker_set<Policy> {
         }
     }
 
-    // A task threw, after `spent` ns. False: the stage ends. Either the limit is exceeded, or `on_failure`
-    // threw, or a stop of the run ended the task, which is no failure.
+    // A task threw, after `spent` ns. False: the stage ends. Either the limit is exceeded, or the user's
+    // function `run_options::on_failure` threw, or a stop of the run ended the task, which is no failure.
     bool record_failure(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
 
-    // A failure that no limit tolerates, because the stage can't continue.
+    // Reports and records a failure that no limit tolerates, as the stage can't continue: the run stops.
     void fail_stage(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent = 0) noexcept;
 
     // The worker takes no more items. The last worker of the stage calls `hook::stage_ends`, and closes the
@@ -165,7 +168,9 @@ class running_stage : public worker_set<Policy> {
     void call_end_hooks() noexcept;
     bool report_failure(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
     bool check_failure_rate() noexcept;
-    // `reported`: `on_failure` was called.
+    // Record the failure as one that stops the run. `reported`: `run_options::on_failure` was called with the
+    // failure. False: the run's destructor calls the function of `set_failure_sink` with the failure, unless
+    // a consumer got it.
     void stop_run(const failure_counter::entry& failed, bool reported) noexcept;
     void stop_run(std::uint64_t item, std::exception_ptr error, bool reported = false) noexcept;
 

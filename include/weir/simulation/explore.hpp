@@ -25,7 +25,8 @@ namespace weir::simulation {
 
 /// Options of `explore`.
 struct explore_options {
-    /// The maximum number of schedules. `strategy::exhaustive` runs fewer if there are no more.
+    /// The maximum number of schedules. `strategy::exhaustive`, which runs each schedule once, runs fewer if
+    /// there are no more.
     std::size_t schedules = 1'000;
 
     /// How decisions are made, each for one of several possible next steps.
@@ -34,8 +35,9 @@ struct explore_options {
     /// The seed of each schedule is made from this value and the number of the schedule.
     std::uint64_t seed = 1;
 
-    /// For `strategy::priorities`: how many decisions have to come in a certain order to show the fault; at
-    /// least 1.
+    /// For `strategy::priorities`, which gives each coroutine a random priority, and lowers a priority at
+    /// each of `depth` - 1 random steps. So the strategy finds faults that need `depth` decisions in a
+    /// certain order. At least 1.
     unsigned depth = 3;
 
     /// For `strategy::exhaustive`: how many decisions of a schedule may differ from first come, first served.

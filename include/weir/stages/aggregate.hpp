@@ -71,7 +71,7 @@ class batch_op {
     // Whether element k of a batch is its k-th item: a checkpoint (record of consumed items) then may count
     // part of a batch. False with `drop_last`: a resumed run would form, and drop, other batches.
     bool is_elementwise() const noexcept { return !drop_last_ && std::is_same_v<Batch, std::vector<In>>; }
-    bool done() const noexcept { return !due_; }
+    bool done() const noexcept { return !due_; }  // no complete batch is left for `pop`
 
     duration max_delay() const noexcept { return max_delay_; }
     bool holds() const noexcept { return !items_.empty(); }

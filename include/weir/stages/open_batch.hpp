@@ -14,8 +14,8 @@ namespace weir::detail {
 
 // A batch that the slots (workers) of a stage `batch_slots` fill. A place is the part of the batch for one
 // item. This class has the state of each place; the derived class `batch_in_block` has the memory. Changed
-// under the lock of the `place_queue`, until `place_rule::take` returns the batch. Allocates only in the
-// constructor.
+// under the lock of the `place_queue`, in which slots wait for places, until `place_rule::take` returns the
+// finished batch to the slot that puts the batch into the next queue. Allocates only in the constructor.
 class open_batch {
   public:
     static constexpr std::uint64_t no_item = UINT64_MAX;  // stands for a number if there is no item

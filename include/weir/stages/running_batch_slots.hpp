@@ -258,11 +258,11 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         const std::size_t count = made.num_filled();
         const bool is_dropped = form_.drop_last && count != form_.places;
         for (std::size_t i = 0; i < count; ++i) {
-            // A checkpoint counts a dropped batch as consumed, unless the end of the run may have cut the
-            // epoch: a later run then repeats these items.
+            // A checkpoint (record of consumed items) counts an item of a dropped batch only if a mark has
+            // ended the epoch, and the run goes on. Else a run from the checkpoint repeats the item.
             if (!is_dropped) {
                 all.add(std::move(made.provenance_of(i)));
-            } else if (!it.input_ended && !this->may_end_early()) {
+            } else if (!it.input_ended && !this->may_end_early()) {  // the batch leaves because of a mark
                 made.provenance_of(i).acknowledge();
             }
         }

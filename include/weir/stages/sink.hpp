@@ -64,8 +64,11 @@ struct sink_stage : stage_base {
 // overload that rejects functions.
 struct sink_capacity {
     sink_capacity() = default;
+    // Implicit, so that `sink(3)` works. A template, so that a function as the argument fails with the
+    // sentence in `number`. The template hides the copy constructor from objects that are not const; the
+    // library copies none.
     template <class N>
-    // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload): a number
+    // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload): see above
     sink_capacity(N&& n) : items(number(n)) {
         refuse_if(items == 0, "weir: sink(0) could never take an item; give it a capacity of 1 or more");
     }

@@ -49,7 +49,8 @@ template <class Op>
     requires requires { Op::origin; }
 inline constexpr result_origin origin_of<Op> = Op::origin;
 
-// The current result. `Out`: its type in the operation; `D`: its type in the queue, maybe an `epoch_item`.
+// The current result. `Out`: its type in the operation; `D`: its type in the queue. If items have epochs, `D`
+// is an `epoch_item`: an item with its epoch and origin, or the mark (message) that ends an epoch.
 template <class Out, class D>
 struct transformed {
     std::optional<Out> made;
@@ -157,8 +158,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     void timer_cancelled([[maybe_unused]] iteration& it) noexcept {
         if constexpr (has_max_delay<Op>) it.context->resources.finish_cancel(it.context->slot);
     }
-    // Starts the timer if the operation holds items. Returns false if no memory is free for the timer: then
-    // the stage has failed.
+    // Starts the timer if the operation holds items. False: memory for it was lacking; the stage has failed.
     bool start_timer([[maybe_unused]] iteration& it) noexcept {
         if constexpr (has_max_delay<Op>) {
             auto& timer = it.context->resources;

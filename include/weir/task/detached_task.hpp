@@ -27,10 +27,10 @@
 
 namespace weir::detail {
 
-// Stores the stage or run for which the constructing thread works. A thread that starts tasks and waits for
-// them passes `ends()`, which names this stage or run, to the tasks. A thread that runs such a task counts as
-// working for that stage or run, too: if the task waits for the end of the run, the wait throws an exception.
-// A stop of the run doesn't end the waits of these tasks.
+// Stores the stage or run (a step of a pipeline, or a started pipeline) for which the constructing thread
+// works. A thread that starts tasks and waits for them passes `ends()`, which names this stage or run, to the
+// tasks. A thread that runs such a task counts as working for that stage or run, too: if the task waits for
+// the end of the run, the wait throws an exception. A stop of the run doesn't end the waits of these tasks.
 class work_of_starter {
   public:
     work_of_starter() noexcept {}  // defined by hand: one compiler doesn't generate it for const members
@@ -183,9 +183,10 @@ class inline_start {
 };
 
 // While an object of this class exists, blocking calls of the thread that made it also run coroutines of a
-// list of executors: of those in the list that run on this thread. The list has the executors of a run that
-// have no threads of their own, such as event loops. A blocking call names only one executor, that of the
-// awaited work.
+// list of executors: of those in the list that run on this thread (their `drive` returns true there). The
+// list is that of a run (a started pipeline) for which the thread blocks: the executors of the run's stages
+// that have no threads of their own, such as event loops. A blocking call names only one executor, that of
+// the awaited work.
 class also_driven {
   public:
     // `all`: the list, which outlives the object; null: no executors.

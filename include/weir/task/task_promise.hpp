@@ -108,7 +108,8 @@ class task_promise_base : public pooled_frame {
         return {};
     }
 
-    // Called when the awaiting coroutine has resumed. If it was posted, records that by `function_resumed`.
+    // Called when the awaiting coroutine has resumed. After a post, ends the state `runnable` (waits for a
+    // thread) of the slot (a worker); without a slot, records for which stage or run the thread works.
     void awaiter_resumed() noexcept {
         if (std::exchange(was_posted_, false)) detail::function_resumed(env_);
     }
@@ -195,8 +196,7 @@ class task_promise_base : public pooled_frame {
         }
     }
 
-    // Releases the frame of the awaited coroutine, or of one part of the awaited join. Null: no frame is
-    // left.
+    // Releases the frame of the awaited coroutine, or of one part of the awaited join. Null: none is left.
     void* release_child() noexcept {
         if (child_is_join_) return static_cast<awaited_join*>(child_)->release_one();
         void* frame = nullptr;

@@ -85,6 +85,8 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
         }
     }
 
+    // Called when the awaiting coroutine is destroyed, until it returns null. Gives up the frame of one part,
+    // which the caller destroys. Null: no such frame is left.
     void* release_one() noexcept { return detail::release_part(parts_); }
 
   private:
@@ -140,6 +142,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
         }
     }
 
+    // As in `when_all_tuple`.
     void* release_one() noexcept { return detail::release_part(parts_); }
 
   private:

@@ -153,6 +153,7 @@ class when_any_tuple {
         });
     }
     std::int64_t ready_at() const noexcept { return join_.ready_at(); }
+    // Called when the awaiter is destroyed. Gives up one part's frame to the caller; null: none is left.
     void* release_one() noexcept { return detail::release_part(parts_); }
     result await_resume() { return take(join_.first(), std::index_sequence_for<As...>()); }
 
@@ -200,6 +201,7 @@ class when_any_vector {
         });
     }
     std::int64_t ready_at() const noexcept { return join_.ready_at(); }
+    // As in `when_any_tuple`.
     void* release_one() noexcept { return detail::release_part(parts_); }
     auto await_resume() {
         const void* const first = join_.first();
