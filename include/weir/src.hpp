@@ -20,7 +20,7 @@
 #include <weir/executor/ready_queue.hpp>
 #include <weir/executor/run_loop.ipp>
 #include <weir/executor/steal_policy.hpp>
-#include <weir/executor/thread_pool.ipp>
+#include <weir/executor/thread_pool.hpp>
 #include <weir/executor/threaded_executor.hpp>
 #include <weir/executor/wait_site.ipp>
 #include <weir/executor/work_finder.hpp>
@@ -43,7 +43,7 @@
 #include <weir/insight/verdict.ipp>
 #include <weir/insight/what_if.ipp>
 #include <weir/measure/histogram.ipp>
-#include <weir/measure/process_stats.ipp>
+#include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.ipp>
 #include <weir/measure/task_sample.ipp>
 #include <weir/measure/unit_text.ipp>
@@ -79,14 +79,14 @@
 #include <weir/run/invocation.ipp>
 #include <weir/run/priority_lanes.ipp>
 #include <weir/run/profile_trial.ipp>
-#include <weir/run/profiled_graph.ipp>
+#include <weir/run/profiled_graph.hpp>
 #include <weir/run/run_context.ipp>
-#include <weir/run/run_core.ipp>
-#include <weir/run/run_graph.ipp>
+#include <weir/run/run_core.hpp>
+#include <weir/run/run_graph.hpp>
 #include <weir/run/run_report.ipp>
-#include <weir/run/running_stage.ipp>
+#include <weir/run/running_stage.hpp>
 #include <weir/run/stage_options.ipp>
-#include <weir/run/worker_set.ipp>
+#include <weir/run/worker_set.hpp>
 #include <weir/sampling/checkpoint.ipp>
 #include <weir/simulation/explore.ipp>
 #include <weir/simulation/world.ipp>

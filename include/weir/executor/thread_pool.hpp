@@ -233,8 +233,6 @@ WEIR_COMPILED(class basic_thread_pool<detail::standard_platform>);
 
 }  // namespace weir
 
-#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/executor/thread_pool.ipp>
-#endif
 
 #endif

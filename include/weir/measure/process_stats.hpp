@@ -99,8 +99,6 @@ WEIR_COMPILED(class basic_process_meter<standard_platform>);
 
 }  // namespace weir
 
-#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/measure/process_stats.ipp>
-#endif
 
 #endif

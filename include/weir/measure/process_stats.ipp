@@ -11,7 +11,7 @@
 
 namespace weir {
 
-WEIR_INLINE process_stats operator-(process_stats later, const process_stats& earlier) {
+inline process_stats operator-(process_stats later, const process_stats& earlier) {
     const auto since = [](auto& a, const auto& b) {
         if (a && b) {
             a = detail::since(*b, *a);

@@ -85,10 +85,10 @@ weir_lint_coroutines(target) in CMake, else tests/compilers/lint_coroutines PATH
 // on Windows, files that are compiled without the macro can be linked as well.
 //
 // WEIR_INLINE is for the functions in .ipp files. A header includes its .ipp file at the end; but with
-// WEIR_SEPARATE_COMPILATION only weir/src.hpp does so, unless the functions are templates that stages call
-// for each item, and that may be inlined. Virtual functions have WEIR_INLINE in their class, too. Otherwise
-// the first of them would be the key function of the class, and each file would compile all of them, used or
-// not. WEIR_COMPILED names a template that weir/src.hpp instantiates.
+// WEIR_SEPARATE_COMPILATION only weir/src.hpp does so, unless the functions are templates. Virtual functions
+// have WEIR_INLINE in their class, too. Otherwise the first of them would be the key function of the class,
+// and each file would compile all of them, used or not. WEIR_COMPILED names a template that weir/src.hpp
+// instantiates.
 #if defined(WEIR_SEPARATE_COMPILATION)
 #define WEIR_INLINE
 #define WEIR_COMPILED(...) extern template __VA_ARGS__

@@ -132,8 +132,6 @@ WEIR_COMPILED(class profiled_graph<unmeasured>);
 
 }  // namespace weir::detail
 
-#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/run/profiled_graph.ipp>
-#endif
 
 #endif

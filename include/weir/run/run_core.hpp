@@ -174,8 +174,6 @@ WEIR_COMPILED(class run_core<unmeasured>);
 
 }  // namespace weir::detail
 
-#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/run/run_core.ipp>
-#endif
 
 #endif

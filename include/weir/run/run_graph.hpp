@@ -291,8 +291,6 @@ WEIR_COMPILED(class run_graph<unmeasured>);
 
 }  // namespace weir::detail
 
-#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/run/run_graph.ipp>
-#endif
 
 #endif

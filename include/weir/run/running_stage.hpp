@@ -227,8 +227,6 @@ WEIR_COMPILED(class running_stage<unmeasured>);
 
 }  // namespace weir::detail
 
-#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/run/running_stage.ipp>
-#endif
 
 #endif

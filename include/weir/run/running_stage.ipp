@@ -124,7 +124,7 @@ WEIR_INLINE void running_stage<Policy>::stop_run(const failure_counter::entry& f
     }
 }
 
-WEIR_INLINE void fused_sink::split(pipeline_stats& s, std::size_t last,
+inline void fused_sink::split(pipeline_stats& s, std::size_t last,
                                    const std::optional<sink_figures>& kept) const {
     channel_stats& before = s.channels[last];
     channel_stats behind = before;
@@ -159,7 +159,7 @@ WEIR_INLINE void fused_sink::split(pipeline_stats& s, std::size_t last,
     s.channels.push_back(behind);
 }
 
-WEIR_INLINE void fused_sink::measured(channel_stats& before, stage_stats& sink, channel_stats& behind,
+inline void fused_sink::measured(channel_stats& before, stage_stats& sink, channel_stats& behind,
                                       const sink_figures& kept) {
     before.num_get = kept.num_taken;
     before.bytes = kept.bytes_before;

@@ -289,8 +289,6 @@ WEIR_COMPILED(class worker_set<unmeasured>);
 
 }  // namespace weir::detail
 
-#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/run/worker_set.ipp>
-#endif
 
 #endif

@@ -12,7 +12,7 @@
 
 namespace weir::detail {
 
-WEIR_INLINE bool item_quota::try_admit(const executor& clock, bool counted) noexcept {
+inline bool item_quota::try_admit(const executor& clock, bool counted) noexcept {
     // relaxed: an open quota stays open; a slot that does not see the store yet takes the lock
     if (is_open_.load(std::memory_order_relaxed)) return true;
     bool admitted = false;
@@ -25,7 +25,7 @@ WEIR_INLINE bool item_quota::try_admit(const executor& clock, bool counted) noex
     return admitted;
 }
 
-WEIR_INLINE void item_quota::admit(std::size_t items, std::size_t num_slots) noexcept {
+inline void item_quota::admit(std::size_t items, std::size_t num_slots) noexcept {
     slots_.update([this, items, num_slots](pause_rule& rule) {
         left_ = items;
         if (items != 0) meter_.restart(num_slots);
