@@ -125,7 +125,7 @@ WEIR_INLINE void running_stage<Policy>::stop_run(const failure_counter::entry& f
 }
 
 inline void fused_sink::split(pipeline_stats& s, std::size_t last,
-                                   const std::optional<sink_figures>& kept) const {
+                              const std::optional<sink_figures>& kept) const {
     channel_stats& before = s.channels[last];
     channel_stats behind = before;
     const std::size_t all = before.size;
@@ -160,7 +160,7 @@ inline void fused_sink::split(pipeline_stats& s, std::size_t last,
 }
 
 inline void fused_sink::measured(channel_stats& before, stage_stats& sink, channel_stats& behind,
-                                      const sink_figures& kept) {
+                                 const sink_figures& kept) {
     before.num_get = kept.num_taken;
     before.bytes = kept.bytes_before;
     before.get_wait = before.get_blocked = kept.wait_get;
