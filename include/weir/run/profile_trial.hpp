@@ -127,7 +127,7 @@ class stage_trials : public run_profiler {
     // the items that are left. none: no stage is tried.
     enum class phase : std::uint8_t { none, feeding, settling, trial, draining };
 
-    // The shortest time between two steps.
+    // The shortest time between two steps, unless a limit of time comes sooner.
     static constexpr duration shortest{1'000'000};
 
     // `on_begin` is called before all trials, `on_trial` before a trial, and `on_result` after a trial, also
