@@ -101,8 +101,8 @@ class link : operation {
     };
 
     // Called under the reactor's lock. `all_have_ended`: `receive` was called for each producer's last item.
-    // `all_have_gone`: each consumer has sent `gone` or `bye`, and is sent no more items. `failed`: nothing is
-    // sent or received any more.
+    // `all_have_gone`: each consumer has sent `gone` or `bye`, and is sent no more items. `failed`: nothing
+    // is sent or received any more.
     virtual bool send_next(int to) noexcept = 0;  // returns whether there was an item
     virtual bool has_items() noexcept = 0;
     virtual bool is_drained() noexcept = 0;  // no items, and no more will come
