@@ -5,12 +5,12 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/owned.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <atomic>
 #include <coroutine>
 #include <cstdint>
-#include <memory>
 #include <thread>
 #include <vector>
 
@@ -109,14 +109,15 @@ TEST_CASE("each coroutine in the slot goes to the owner or to a thief, never to 
 
 using weir::detail::check_workers;
 using weir::detail::most_workers;
+using weir::detail::owned;
 
 TEST_CASE("workers are added one by one, and stay where they are") {
     weir::detail::basic_worker_places<int> places(3);
     CHECK(places.most() == 3);
     CHECK(places.size() == 0);
-    places.add(std::make_unique<int>(7));
+    places.add(owned<int>(new int(7)));
     int* const first = &places[0];
-    places.add(std::make_unique<int>(8));
+    places.add(owned<int>(new int(8)));
     CHECK(places.size() == 2);
     CHECK(&places[0] == first);
     CHECK(places[0] == 7);
