@@ -204,7 +204,7 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::ask_for_place(const detail::park
 template <class Platform>
 WEIR_NOINLINE bool basic_thread_pool<Platform>::post_to_kept(place& mine,
                                                              std::coroutine_handle<> h) noexcept {
-    if (this->orphaned() || !lease_->enter()) {
+    if (lease_ == nullptr || this->orphaned() || !lease_->enter()) {
         mine.kept_in = nullptr;
         return false;
     }

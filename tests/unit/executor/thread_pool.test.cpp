@@ -517,6 +517,21 @@ TEST_CASE("a pool lends no place to a thread that runs a coroutine, or belongs t
     CHECK_FALSE(weir::sync_wait(other, asks()));
 }
 
+TEST_CASE(
+    "a consumer that keeps a place of a pool may use another pool at the same address, which lends none") {
+    std::optional<basic_lent_pool> pool(std::in_place, 1U);
+    {
+        const weir::detail::executor_use run(&*pool, weir::detail::executor_user::run);
+        REQUIRE(is_lent(*pool, enough));
+    }
+    pool.emplace(1U, weir::thread_pool_options{.on_thread_start = [](unsigned) {}});
+    std::atomic<int> count{0};
+    count_on(*pool, count);
+    CHECK_FALSE(is_lent(*pool, some));
+    pool.reset();
+    CHECK(count.load() == 1);
+}
+
 TEST_CASE("work behind a coroutine that hogs its worker is taken over by an idle one") {
     struct hog {
         // Waits, without a suspension, for one that is in its own slot or queue.
