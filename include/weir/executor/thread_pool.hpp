@@ -189,9 +189,9 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     // The main loop of a consumer that has a place. Returns true when `done` is set or poked; false: more
     // than `most_misses` searches in a row found nothing to run, or another thread has the place.
     bool work_as_guest(place& mine, worker& me, const detail::parker& done) noexcept;
-    // The consumer posts to the place that it keeps, and wakes no thread for the coroutine. False: nothing was
-    // posted, as the place is not vacant any more. The place may have been that of an earlier pool at this
-    // address; `lease_` is null if this pool lends none.
+    // The consumer posts to the place that it keeps, and wakes no thread for the coroutine. False: nothing
+    // was posted, as the place is not vacant any more. The place may have been that of an earlier pool at
+    // this address; `lease_` is null if this pool lends none.
     bool post_to_kept(place& mine, std::coroutine_handle<> h) noexcept;
     // Called when the consumer waits for something else than an item: returns the kept place, so that the
     // worker's own thread goes on at once.
