@@ -83,13 +83,17 @@ class running_split_join : public stage_kind<Part, D, Policy> {
           records_(std::move(all)), is_in_split_(run.is_in_split()) {}
 
     void take(intake<queue>& next, slot&, iteration&) noexcept { next.prepare(*ins_[at_]); }
-    // In a branch, an end-of-epoch mark follows the part of each batch. Returns true at the mark of the last
-    // branch: all parts have come. If keeping a part throws, the whole batch fails: see work().
+    // In a branch, a mark follows the part of each batch. Returns true at the mark of the last branch: all
+    // parts have come. If keeping a part throws, the whole batch fails: see work().
     bool completes_item(iteration& it, typename base::input& from) noexcept {
         if (it.place.mark) {
-            it.place.mark = false;
             at_ = (at_ + 1) % ins_.size();
-            return at_ == 0;
+            if (at_ != 0) return false;
+            it.record = records_->take();
+            it.place.mark = it.record.end_of_epoch.has_value();
+            open_part_.reset();
+            if (is_in_split_ && !it.place.mark) open_part_ = it.record.provenance.epoch();
+            return true;
         }
         item_tracer& tracer = it.context->tracer;
         if (tracer.is_on()) tracer.hold(from.queue(), from.number(), it.place.epoch);
@@ -110,16 +114,18 @@ class running_split_join : public stage_kind<Part, D, Policy> {
                     it.whole.emplace(D::end_of_epoch(*open_part_));
                 return;
             }
-        }
-        it.record = records_->take();
-        it.place.mark = it.record.end_of_epoch.has_value();
-        if constexpr (is_epoch_item<D>) {
-            open_part_.reset();
-            if (is_in_split_ && !it.place.mark) open_part_ = it.record.provenance.epoch();
+            if (it.place.mark) {
+                it.whole.emplace(D::end_of_epoch(*it.record.end_of_epoch));
+                return;
+            }
         }
         auto parts = std::exchange(parts_, {});
         if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
         assemble(it, parts);
+    }
+    void on_skipped(iteration&) noexcept {
+        parts_.clear();
+        lost_ = nullptr;
     }
     // Returns the joined batch. Null: no branch gave an element; or a stop may have made a branch drop some.
     D* next_result(iteration& it) noexcept {
@@ -129,38 +135,33 @@ class running_split_join : public stage_kind<Part, D, Policy> {
     }
     bool is_finished(const iteration& it) const noexcept { return is_epoch_item<D> && it.input_ended; }
     bool tolerates_failure(const iteration&) const noexcept { return true; }
-    void acknowledge(iteration& it) noexcept { this->acknowledge_drop(std::move(it.record.provenance)); }
+    void acknowledge(iteration& it) noexcept {
+        if (it.whole) it.record.provenance = epoch_item_traits<D>::provenance_of(*it.whole);
+        this->acknowledge_drop(std::move(it.record.provenance));
+    }
     void close_input(slot&) noexcept {
         for (queue* const each : ins_) each->cancel();
     }
 
   private:
     void assemble(iteration& it, std::vector<std::vector<Batch>>& parts) {
-        if constexpr (is_epoch_item<D>) {
-            if (it.place.mark) {
-                it.whole.emplace(D::end_of_epoch(*it.record.end_of_epoch));
-                return;
-            }
-        }
         parts.resize(ins_.size());
         Batch batch;
-        bool any = false;
         if (order_ == split_order::branches) {
             for (auto& of_branch : parts) {
-                for (Batch& some : of_branch) {
+                for (Batch& some : of_branch)
                     for (auto&& element : some) batch.push_back(std::move(element));
-                }
             }
-            any = batch.begin() != batch.end();
         } else {
-            any = restore(it.record, parts, batch);
+            restore(it.record, parts, batch);
         }
         it.record.provenance.clear_elementwise();
-        if (any) it.whole.emplace(epoch_item_traits<D>::carry(batch, std::move(it.record.provenance)));
+        if (batch.begin() != batch.end())
+            it.whole.emplace(epoch_item_traits<D>::carry(batch, std::move(it.record.provenance)));
     }
 
-    // Puts each result at the place of its element. Returns whether there is a result.
-    bool restore(const typename records::record& record, std::vector<std::vector<Batch>>& parts,
+    // Puts each result at the place of its element.
+    void restore(const typename records::record& record, std::vector<std::vector<Batch>>& parts,
                  Batch& batch) {
         std::size_t size = 0;
         for (const auto& places : record.places) size += places.size();
@@ -181,7 +182,6 @@ class running_split_join : public stage_kind<Part, D, Policy> {
             }
         }
         for (auto& each : found) batch.push_back(std::move(*each));
-        return size != 0;
     }
 
     const split_order order_;

@@ -182,9 +182,9 @@ class stage_task : public slot_machine {
         task_item<policy> of{item_number(it), it.place.epoch, any_item()};
         of.is_made = it.item == nullptr;
         if constexpr (Kind::has_input) {
-            if (it.item != nullptr && !it.place.mark)
-                of.input = any_item(std::as_const(epoch_item_traits<C>::value_of(*it.item)));
-            if constexpr (!traits.gathers_parts) {
+            if constexpr (!traits.gathers_parts) {  // else `it.item` is the mark behind the last part
+                if (it.item != nullptr && !it.place.mark)
+                    of.input = any_item(std::as_const(epoch_item_traits<C>::value_of(*it.item)));
                 if (it.item != nullptr && !input_.is_added()) {
                     of.from = &input_.queue();
                     of.queue_number = input_.queue_number();

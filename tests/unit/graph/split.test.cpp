@@ -654,6 +654,72 @@ TEST_CASE("a hook that throws behind the choice fails its batch, and no other") 
           lists{{0, 101, 4}, {12, 107, 16}});
 }
 
+TEST_CASE("a hook that throws at the join fails its batch, and no other") {
+    class fails_once : public weir::hook {
+      public:
+        explicit fails_once(bool before) : before_(before) {}
+        void before(const weir::invocation& call) override { meet(call, true); }
+        void after(const weir::invocation& call, const std::exception_ptr&) override { meet(call, false); }
+        int num_calls() const { return num_calls_; }
+
+      private:
+        void meet(const weir::invocation& call, bool before) {
+            if (call.stage() != "s_join" || before != before_) return;
+            CHECK(call.input<ints>() == nullptr);  // it has parts of several branches
+            ++num_calls_;
+            if (call.item() == 1 && !std::exchange(threw_, true)) throw std::runtime_error("hook");
+        }
+        const bool before_;
+        bool threw_ = false;
+        int num_calls_ = 0;
+    };
+    virtual_time time;
+    const auto divided = split(parity, {.name = "s"}, branch("even", times_2()), branch("odd", plus_100()));
+    const auto in_epochs = weir::source(weir::epochs(ints{0, 1, 2, 3}, 2)) | weir::aggregate(2);
+    for (const bool before : {true, false}) {
+        const auto fails = std::make_shared<fails_once>(before);
+        const weir::run_options settings{.max_failures = 1, .hooks = {fails}};
+        CHECK(take_all((in_batches(9, 3) | divided | weir::sink()).start(time, settings)) ==
+              lists{{0, 101, 4}, {12, 107, 16}});
+        CHECK(fails->num_calls() == 3);
+    }
+    for (const bool before : {true, false}) {
+        const auto fails = std::make_shared<fails_once>(before);
+        const weir::run_options settings{.max_failures = weir::unlimited, .hooks = {fails}};
+        const auto by_branch = weir::split_options{.order = split_order::branches};
+        const auto lenient = split([](int) { return 0; }, by_branch, branch("all", divided), branch("none"));
+        CHECK(take_all((in_batches(9, 3) | lenient | weir::sink()).start(time, settings)) ==
+              lists{{0, 101, 4}, {12, 107, 16}});
+    }
+    // The end of an epoch is no task of the join.
+    for (const bool before : {true, false}) {
+        const auto fails = std::make_shared<fails_once>(before);
+        auto run = (in_epochs | divided | weir::sink()).start(time, {.max_failures = 1, .hooks = {fails}});
+        const auto epochs = by_epoch(run);
+        REQUIRE(epochs.size() == 2);
+        CHECK(epochs.at(0).second == lists{{0, 101}});
+        CHECK(epochs.at(1).second == lists{{0, 101}, {4, 103}});
+        CHECK(fails->num_calls() == 4);
+        CHECK(run.stats().stages.at(run.stages().size() - 2).num_tasks == 4);
+    }
+}
+
+TEST_CASE("a batch that a hook fails at the join is done for a checkpoint") {
+    class fails_all : public weir::hook {
+      public:
+        void after(const weir::invocation& call, const std::exception_ptr&) override {
+            if (call.stage() == "s_join") throw std::runtime_error("hook");
+        }
+    };
+    virtual_time time;
+    auto run =
+        (weir::source(weir::draws(weir::sampler({.size = 4, .shuffle = false}), 1)) | weir::aggregate(2) |
+         split([](const weir::draw&) { return 0; }, {.name = "s"}, branch("all")) | weir::sink())
+            .start(time, {.max_failures = weir::unlimited, .hooks = {std::make_shared<fails_all>()}});
+    CHECK(take_all(run).empty());
+    CHECK(run.checkpoint().watermark() == 4);
+}
+
 TEST_CASE("splits stand in branches of splits and routes") {
     virtual_time time;
     const auto inner =
