@@ -67,7 +67,9 @@ WEIR_INLINE void run_graph<Policy>::set_capacity(std::string_view name, std::siz
     const std::lock_guard guard(capacities_);
     if (sink_ && name == sink_->options().name) {
         memory_shortage::with_prefix(text_before_shortage(named), [&] {
-            queues_[last_]->set_capacity(sink_->set_capacity_behind(capacity), capacity);
+            sink_->set_capacity_behind(capacity, [&](std::size_t total) {
+                queues_[last_]->set_capacity(total, capacity);
+            });
         });
         return;
     }
@@ -78,7 +80,8 @@ WEIR_INLINE void run_graph<Policy>::set_capacity(std::string_view name, std::siz
         "a queue has the name of the stage before it, or of the branch that begins with it")];
     const bool is_merged = sink_ && &queue == queues_[last_].get();
     memory_shortage::with_prefix(text_before_shortage(named), [&] {
-        queue.set_capacity(is_merged ? sink_->set_capacity_before(capacity) : capacity);
+        const auto set = [&queue](std::size_t total) { queue.set_capacity(total); };
+        is_merged ? sink_->set_capacity_before(capacity, set) : set(capacity);
     });
 }
 

@@ -199,14 +199,17 @@ class fused_sink {
     // The capacity of both queues, and one item in the slot.
     std::size_t total_capacity() const noexcept { return before_ + 1 + options_.capacity; }
 
-    // Change the capacity of the queue behind the sink, or before it; return the total.
-    std::size_t set_capacity_behind(std::size_t capacity) noexcept {
+    // Change the capacity of the queue behind the sink, or before it. `set` sets the total capacity of the one
+    // queue. If `set` throws, nothing is changed.
+    template <class Set>
+    void set_capacity_behind(std::size_t capacity, const Set& set) {
+        set(before_ + 1 + capacity);
         options_.capacity = capacity;
-        return total_capacity();
     }
-    std::size_t set_capacity_before(std::size_t capacity) noexcept {
+    template <class Set>
+    void set_capacity_before(std::size_t capacity, const Set& set) {
+        set(capacity + 1 + options_.capacity);
         before_ = capacity;
-        return total_capacity();
     }
 
     // Divides the statistics of the queue at index `last` among two queues and the sink. `kept`: the figures

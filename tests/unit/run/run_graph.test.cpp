@@ -144,6 +144,11 @@ TEST_CASE("the error for a capacity or a concurrency without enough memory names
     auto run = (weir::source({1}, {.name = "files"}) | weir::sink(1)).start(time);
     CHECK_THROWS_WITH(run.set_capacity("files", most),
                       ContainsSubstring("weir: stage 'files' of capacity 2882"));
+    CHECK_THROWS_AS(run.set_capacity("sink", most), std::bad_alloc);
+    CHECK(run.stats().channels.at(0).capacity == 2);
+    CHECK(run.stats().channels.at(1).capacity == 1);
+    CHECK_NOTHROW(run.set_capacity("files", 5));
+    CHECK(run.stats().channels.at(0).capacity == 5);
     CHECK(run.get() == 1);
 
     // Refused at once: one slot after the other would take all memory of the machine.
@@ -307,8 +312,13 @@ fused_sink sink_of(std::size_t capacity, std::size_t before) {
 
 TEST_CASE("a merged sink's queue holds what both would, and the item between them") {
     fused_sink sink = sink_of(3, 2);
-    CHECK(sink.set_capacity_before(5) == 5 + 1 + 3);
-    CHECK(sink.set_capacity_behind(7) == 5 + 1 + 7);
+    std::size_t total = 0;
+    const auto set = [&total](std::size_t n) { total = n; };
+    sink.set_capacity_before(5, set);
+    CHECK(total == 5 + 1 + 3);
+    sink.set_capacity_behind(7, set);
+    CHECK(total == 5 + 1 + 7);
+    CHECK(sink.total_capacity() == 5 + 1 + 7);
 }
 
 TEST_CASE("the statistics show a merged sink as a stage between two queues") {
