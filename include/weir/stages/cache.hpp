@@ -136,6 +136,9 @@ struct cache_stage : stage_base {
     static channel<output<C>, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
         run.refuse_unless(self.options.concurrency == 1, self.options,
                           "caches: it gives one item after the other, its concurrency is 1");
+        run.refuse_unless(!run.is_in_split(), self.options,
+                          "is a cache in a branch of a split, where each part of a batch counts as an epoch; "
+                          "put it before or behind the split");
         run.set_no_checkpoint(self.options, "repeats what its source can't go on from");
         return run.template append<stage_of<running_cache<C, Policy>>>(self.options, in, self.epochs);
     }
@@ -154,7 +157,8 @@ struct cache_stage : stage_base {
 /// \param epochs  the number of epochs, the recorded one included; at least 1. By default `weir::endless`.
 /// Order:  each epoch has the order of the first epoch. Behind the stage the run has epochs, whatever its
 ///         source.
-/// Errors: `std::invalid_argument` for 0 epochs, and for negative numbers. A failure that stops a stage
+/// Errors: `std::invalid_argument` for 0 epochs, for negative numbers, and when a run starts with a cache in
+///         a branch of a `split`. A failure that stops a stage
 ///         before the cache ends the stream: no epoch is repeated. The record lacks items whose failure was
 ///         tolerated. An exception from a copy stops the run.
 /// Ends:   after the last epoch, and after a first epoch without items.

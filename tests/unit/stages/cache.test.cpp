@@ -5,6 +5,7 @@
 #include "support/items.hpp"
 
 #include <weir/executor/virtual_time.hpp>
+#include <weir/graph/split.hpp>
 #include <weir/graph/tee.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/run/invocation.hpp>
@@ -329,4 +330,13 @@ TEST_CASE("a cache of no epochs, or of several slots, is refused with what to do
     auto pipeline = weir::source({1}) | weir::cache() | weir::sink();
     pipeline.options("cache#1").concurrency = 2;
     CHECK_THROWS_AS(pipeline.start(time), std::invalid_argument);
+    // The branches of a split, which mark the end of each part of a batch as that of an epoch.
+    const auto choose = [](int) { return 0; };
+    const auto batches = weir::source({1}) | weir::aggregate(1);
+    const auto in_branch = batches | weir::split(choose, weir::branch("a", weir::cache(2))) | weir::sink();
+    CHECK(items::message_of([&] { static_cast<void>(in_branch.start(time)); }) ==
+          "weir: stage 'cache#3' is a cache in a branch of a split, where each part of a batch counts as an "
+          "epoch; put it before or behind the split");
+    const auto behind = batches | weir::split(choose, weir::branch("a")) | weir::cache(2) | weir::sink();
+    CHECK(take_all(behind.start(time)).size() == 2);
 }
