@@ -175,11 +175,12 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
                 "that, or let the function be a task that ends later");
         }
         if (all_->is_over()) return;
-        if constexpr (is_epoch_item<C>) {
-            C made(std::move(item), provenance_->share());
+        auto&& made = epoch_item_traits<C>::carry(item, provenance_->share());
+        try {
             all_->add(*this, std::addressof(made));
-        } else {
-            all_->add(*this, std::addressof(item));
+        } catch (...) {
+            epoch_item_traits<C>::provenance_of(made).acknowledge();
+            throw;
         }
     }
     void cancel_wait() noexcept override { from_queue.cancel_wait(); }

@@ -8,6 +8,8 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/run/failure.hpp>
+#include <weir/sampling/sampler.hpp>
+#include <weir/stages/epochs.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/traverse.hpp>
 #include <weir/task/sleep.hpp>
@@ -243,6 +245,30 @@ TEST_CASE("an item too many is destroyed, and a function that goes on loses no o
         CHECK(refused == 2);
         CHECK(book.alive() == 0);
         CHECK(book.died_twice() == 0);
+    }
+}
+
+TEST_CASE("a checkpoint does not wait for an item that a feeder has refused") {
+    for (const bool goes_on : {true, false}) {
+        virtual_time time;
+        int refused = 0;
+        const auto tries = [&](weir::draw d, feeder<weir::draw>& more) {
+            for (int i = 0; d.index == 0 && refused == 0 && i < 3; ++i) {
+                try {
+                    more.add(d);
+                } catch (const std::length_error&) {
+                    ++refused;
+                    if (!goes_on) throw;
+                }
+            }
+            return d;
+        };
+        auto run = (weir::source(weir::draws(weir::sampler({.size = 4, .shuffle = false}), 1)) |
+                    weir::traverse(tries, {.max_waiting = 2, .max_failures = weir::unlimited}) | weir::sink())
+                       .start(time);
+        CHECK(take_all(run).size() == (goes_on ? 6 : 5));
+        CHECK(refused == 1);
+        CHECK(run.checkpoint().watermark() == 4);
     }
 }
 
