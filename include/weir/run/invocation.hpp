@@ -79,8 +79,8 @@ class invocation {
     ///          function that waits should return when the token is stopped.
     [[nodiscard]] const stop_token& stop() const noexcept { return stop_; }
 
-    /// \returns in `hook::before`, the item; null if the item is no `T`, in a source, at the join of a `split`,
-    ///          and after `before`.
+    /// \returns in `hook::before`, the item; null if the item is no `T`, in a source, at the join of a
+    ///          `split`, and after `before`.
     /// Lifetime: until `before` returns.
     template <class T>
     [[nodiscard]] const T* input() const noexcept {

@@ -199,8 +199,8 @@ class fused_sink {
     // The capacity of both queues, and one item in the slot.
     std::size_t total_capacity() const noexcept { return before_ + 1 + options_.capacity; }
 
-    // Change the capacity of the queue behind the sink, or before it. `set` sets the total capacity of the one
-    // queue. If `set` throws, nothing is changed.
+    // Change the capacity of the queue behind the sink, or before it. `set` sets the total capacity of the
+    // one queue. If `set` throws, nothing is changed.
     template <class Set>
     void set_capacity_behind(std::size_t capacity, const Set& set) {
         set(before_ + 1 + capacity);
