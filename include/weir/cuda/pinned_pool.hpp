@@ -43,7 +43,7 @@ class [[nodiscard("the block goes back at once")]] pinned_buffer {
     pinned_buffer(lease block, std::size_t size) noexcept : block_(std::move(block)), size_(size) {}
     pinned_buffer(pinned_buffer&&) noexcept = default;
     pinned_buffer& operator=(pinned_buffer&& other) noexcept {
-        block_ = std::move(other.block_);  // swaps: so each size stays with its block
+        static_cast<void>(block_ = std::move(other.block_));  // swaps: so each size stays with its block
         std::swap(size_, other.size_);
         return *this;
     }
@@ -93,7 +93,7 @@ class [[nodiscard("the block goes back at once")]] pinned_buffers {
         : block_(std::move(block)), sizes_(sizes) {}
     pinned_buffers(pinned_buffers&&) noexcept = default;
     pinned_buffers& operator=(pinned_buffers&& other) noexcept {
-        block_ = std::move(other.block_);  // swaps
+        static_cast<void>(block_ = std::move(other.block_));  // swaps
         sizes_.swap(other.sizes_);
         return *this;
     }
