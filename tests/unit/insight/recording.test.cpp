@@ -226,7 +226,8 @@ TEST_CASE("failed invocations take their own time, and the run is explained with
         for (const bool gives : {true, false}) {
             weir::virtual_time clock;
             const auto parse = [failing](int k) -> weir::task<int> {
-                co_await weir::sleep_for(k % 2 == 0 ? weir::duration(10ms) : failing);
+                const weir::duration time = k % 2 == 0 ? weir::duration(10ms) : failing;
+                co_await weir::sleep_for(time);
                 if (k % 2 != 0) throw std::runtime_error("no");
                 co_return k;
             };
