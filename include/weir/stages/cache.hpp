@@ -158,9 +158,9 @@ struct cache_stage : stage_base {
 /// Order:  each epoch has the order of the first epoch. Behind the stage the run has epochs, whatever its
 ///         source.
 /// Errors: `std::invalid_argument` for 0 epochs, for negative numbers, and when a run starts with a cache in
-///         a branch of a `split`. A failure that stops a stage
-///         before the cache ends the stream: no epoch is repeated. The record lacks items whose failure was
-///         tolerated. An exception from a copy stops the run.
+///         a branch of a `split`. A failure that stops a stage before the cache ends the stream: no epoch is
+///         repeated. The record lacks items whose failure was tolerated. An exception from a copy stops the
+///         run.
 /// Ends:   after the last epoch, and after a first epoch without items.
 /// Cost:   the memory of all items of an epoch; one copy of each item in each epoch, none in the last epoch.
 /// A run with a cache has no checkpoint (record of consumed items), unless the cache is on the side of a
