@@ -164,8 +164,9 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
                (!inbox_.empty() || timers_.next() <= Platform::now());
     }
     // Whether the pool ends and no replaced thread still blocks: the coroutine of such a thread may post.
+    // `wanted`: with the threads that sleep() has added, and can't remove while the pool ends.
     bool is_last() const noexcept {
-        return this->is_over() && expected_.load(std::memory_order_seq_cst) <= threads();
+        return this->is_over() && expected_.load(std::memory_order_seq_cst) <= this->wanted();
     }
 
     void run(void* address) noexcept {

@@ -334,6 +334,29 @@ void waits_while_it_ends() {
     require(sum == 1, "what was posted last ran");
 }
 
+// The same after a thread was added to the pool, as all were stuck: the pool has one thread more at its end.
+template <class Pool>
+void ends_with_an_added_thread() {
+    std::atomic<int> sum{0};
+    const auto waits = [&sum](weir::executor& pool) -> detached {
+        co_await weir::schedule(pool);
+        weir::sync_wait(pool, weir::sleep_for(80ms));
+        sum.fetch_add(1, std::memory_order_relaxed);
+    };
+    const auto blocks = [&sum](weir::executor& pool) -> detached {
+        co_await weir::schedule(pool);
+        block(60 * ms);
+        sum.fetch_add(1, std::memory_order_relaxed);
+    };
+    {
+        Pool pool(1);
+        waits(pool);
+        for (int i = 0; i < 2; ++i) blocks(pool);
+        block(40 * ms);
+    }
+    require(sum.load(std::memory_order_relaxed) == 3, "all ran");
+}
+
 // Workers go and come while one has left its place.
 void waits_while_workers_change() {
     int sum = 0;
@@ -547,6 +570,7 @@ const interleavings::registered threads(
                  {"waits_inside", waits_inside<weir::thread_pool>},
                  {"wait_for_each_other", wait_for_each_other<weir::thread_pool>},
                  {"waits_while_it_ends", waits_while_it_ends<weir::thread_pool>},
+                 {"ends_with_an_added_thread", ends_with_an_added_thread<weir::thread_pool>},
                  {"waits_while_workers_change", waits_while_workers_change},
                  {"joins", joins<weir::thread_pool>},
                  {"parts_are_stolen", parts_are_stolen<weir::thread_pool>},
@@ -578,6 +602,7 @@ const interleavings::registered blockers(
                  {"blocking_waits_inside", waits_inside<weir::blocking_pool>},
                  {"blocking_wait_for_each_other", wait_for_each_other<weir::blocking_pool>},
                  {"blocking_waits_while_it_ends", waits_while_it_ends<weir::blocking_pool>},
+                 {"blocking_ends_with_an_added_thread", ends_with_an_added_thread<weir::blocking_pool>},
                  {"blocking_joins", joins<weir::blocking_pool>},
              });
 
