@@ -10,7 +10,7 @@
 
 #include <array>             // for std::array
 #include <cstddef>           // for std::size_t
-#include <cstdint>           // for std::int64_t
+#include <cstdint>           // for std::uint64_t
 #include <initializer_list>  // for std::initializer_list
 
 namespace weir {
@@ -99,16 +99,32 @@ WEIR_INLINE duration time_with_thread(const pipeline_stats& stats) {
     return sum;
 }
 
+// \returns a lower bound, in ns, of the time for which the stage had threads in invocations that were not
+//          preempted. A preemption lengthens at most one invocation: so all but the `preemptions` longest
+//          were not preempted. 0 if only the totals of the invocations are known.
+WEIR_INLINE double undisturbed_time(const stage_stats& stage, std::uint64_t preemptions) {
+    constexpr unsigned parts = 16;  // of the invocations, in the order of their times
+    const auto all = static_cast<double>(stage.task_times.count());
+    const double undisturbed = all - static_cast<double>(preemptions);
+    double sum = 0;
+    for (unsigned part = 0; part < parts && all * (part + 1) / parts <= undisturbed; ++part) {
+        const duration shortest = stage.task_times.quantile(static_cast<double>(part) / parts);
+        sum += all / parts * static_cast<double>(shortest.count());
+    }
+    return sum * share_of_time(stage.times().run, stage.times().busy());
+}
+
 // \returns why more threads don't help; none if more threads may help, or if figures are missing. The use is
-// the processor time divided by the time in which functions have a thread. Preemptions are many if, at 10 ms
-// each, they are at least half of the time in which functions have a thread but no processor. `processors`:
-// at least 90 % of the processors are busy; or the use is 1/10 to 3/4, and preemptions are many. `blocking`,
-// only if `lacks_threads`: the use is at most 3/4 without many preemptions, or below 1/10.
+// the processor time divided by the time in which functions have a thread. The rest of that time is lost by
+// preemptions if they, at 10 ms each, can be half of that rest, and if the invocations that were not preempted
+// have not lost half of that rest. `processors`: at least 90 % of the processors are busy; or the use is 1/10 to 3/4, and
+// the rest is lost by preemptions. `blocking`, only if `lacks_threads`: the use is at most 3/4 and the rest is
+// lost in another way, or the use is below 1/10.
 WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
     constexpr double nearly_all = 0.9;
     constexpr double most = 0.75;
     constexpr double least = 0.1;
-    constexpr std::int64_t time_slice = 10'000'000;  // ns; Linux has slices of 1 to 10 ms
+    constexpr double time_slice = 1e7;  // ns; Linux has slices of 1 to 10 ms
     if (!stats.process || stats.stages.empty()) return std::nullopt;
     const process_stats& process = *stats.process;
     const stage_stats& hardest = hardest_worker(stats);
@@ -128,8 +144,13 @@ WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats
     if (share_of_time(worked, run) > most) return std::nullopt;
     const std::string times = concat({": functions had a thread for ", units::time(run),
                                       ", and the processors worked ", units::time(worked)});
-    const duration preempted(static_cast<std::int64_t>(*process.involuntary_switches) * time_slice);
-    if (preempted < (run - worked) / 2 || share_of_time(worked, run) < least) {
+    const std::uint64_t preemptions = *process.involuntary_switches;
+    double undisturbed = 0;
+    for (const stage_stats& each : stats.stages) undisturbed += undisturbed_time(each, preemptions);
+    const double half = static_cast<double>((run - worked).count()) / 2;
+    const bool is_preempted = static_cast<double>(preemptions) * time_slice >= half &&
+                              undisturbed - static_cast<double>(worked.count()) < half;
+    if (!is_preempted || share_of_time(worked, run) < least) {
         if (!lacks_threads) return std::nullopt;
         return limit(limit_cause::blocking,
                      {"stage '", hardest.name, "' blocks its thread", times,

@@ -276,6 +276,29 @@ TEST_CASE("functions that are preempted for half of their time compete for proce
     CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::threads, ""));
 }
 
+TEST_CASE("functions of which nearly every invocation is long without a processor are not preempted") {
+    // 100 sleeps of 1 ms, and a few short preemptions, which at 10 ms each would be longer than the run.
+    pipeline_stats stats = figures().stage("sleeps", {.run = 104ms}).stage("b", {.run = 4ms}).consumed(50ms);
+    stats.process = processors(2, 13ms);
+    stats.process->involuntary_switches = 11;
+    stats.stages[0].task_times.record(1ms, 96);
+    stats.stages[0].task_times.record(2ms, 4);
+    stats.stages[1].task_times.record(40us, 100);
+    CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::stage, "sleeps"));
+    CHECK(weir::detail::deeper_limit(stats, limit_cause::threads, "")->cause == limit_cause::blocking);
+    // The same times of invocations that mostly await: they have a thread for a short time only.
+    stats.stages[0].per_slot = {{.run = 104ms, .await = 1s}};
+    CHECK(weir::detail::deeper_limit(stats, limit_cause::threads, "")->cause == limit_cause::processors);
+    // A third of the invocations is preempted, and takes as long as three: the others show nothing.
+    stats.stages[0].per_slot = {{.run = 166ms}};
+    stats.process = processors(2, 100ms);
+    stats.process->involuntary_switches = 33;
+    stats.stages[0].task_times = {};
+    stats.stages[0].task_times.record(1ms, 67);
+    stats.stages[0].task_times.record(3ms, 33);
+    CHECK(weir::detail::deeper_limit(stats, limit_cause::stage, "sleeps")->cause == limit_cause::processors);
+}
+
 TEST_CASE("functions that have a thread but no work, and are not preempted, block the thread") {
     pipeline_stats stats =
         figures().stage("reads", {.run = 1s}).stage("b", {.runnable = 900ms, .run = 100ms}).consumed(900ms);
