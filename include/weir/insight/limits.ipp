@@ -115,11 +115,11 @@ WEIR_INLINE double undisturbed_time(const stage_stats& stage, std::uint64_t pree
 }
 
 // \returns why more threads don't help; none if more threads may help, or if figures are missing. The use is
-// the processor time divided by the time in which functions have a thread. The rest of that time is lost by
-// preemptions if they, at 10 ms each, can be half of that rest, and if the invocations that were not preempted
-// have not lost half of that rest. `processors`: at least 90 % of the processors are busy; or the use is 1/10 to 3/4, and
-// the rest is lost by preemptions. `blocking`, only if `lacks_threads`: the use is at most 3/4 and the rest is
-// lost in another way, or the use is below 1/10.
+// the processor time divided by the time in which functions have a thread. The rest of that time counts as
+// lost by preemptions if two conditions hold: 10 ms for each preemption are at least half of the rest, and
+// the invocations that were not preempted lost less than half of the rest. `processors`: at least 90 % of the
+// processors are busy; or the use is 1/10 to 3/4, and the rest is lost by preemptions. `blocking`, only if
+// `lacks_threads`: the use is at most 3/4 and the rest isn't lost by preemptions, or the use is below 1/10.
 WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats& stats, bool lacks_threads) {
     constexpr double nearly_all = 0.9;
     constexpr double most = 0.75;
