@@ -222,12 +222,13 @@ class basic_place_lease {
     // Naps, for `first_nap` to `last_nap` ns, and looks at the place after each nap. Takes the place back if
     // the guest has returned the place. Takes a vacant place back if `is_needed()` returns true; from the
     // second nap on, also if there was no visit during the nap. `nap_of(longest)`: the length of the next
-    // nap, at most `longest`.
+    // nap, at most `longest`; not less than `first_nap` while a guest works: when a timer is due, the guest
+    // fires it after its current resumption, which may be long.
     template <class IsNeeded, class NapOf>
     void stand_by(IsNeeded is_needed, NapOf nap_of) noexcept {
         std::uint64_t seen = 0;
         for (std::int64_t nap = first_nap;; nap = smaller(2 * nap, last_nap)) {
-            owner_.wait(nap_of(nap));
+            owner_.wait(larger(nap_of(nap), seen % phases == guest ? first_nap : 0));
             // acquire; pairs with leave() and return_place(): the owner sees what the guest has done
             std::uint64_t now = state_.load(std::memory_order_acquire);
             if (now == returned) break;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -50,6 +51,16 @@ struct scene {
 bool always(lease_policy&) { return true; }
 bool goes_on() { return false; }
 std::int64_t whole(std::int64_t nap) { return nap; }
+
+// Notes each sleep, which takes no time.
+struct noting : weir::detail::standard_platform {
+    static inline std::vector<std::int64_t> sleeps;
+    static std::int64_t now() noexcept { return manual::time; }
+    static void wait(atomic<std::uint32_t>&, std::uint32_t, std::int64_t timeout) noexcept {
+        sleeps.push_back(timeout);
+        manual::time += timeout;
+    }
+};
 
 // A worker's own thread: gives the place as soon as it is asked for it, and stands by, until there was a guest: a
 // consumer that asks no longer when its place comes misses it.
@@ -233,6 +244,23 @@ TEST_CASE("the worker's own thread takes back a place to which the consumer does
     l.return_place();
     owner.join();
     CHECK(returns == 2);
+}
+
+TEST_CASE("the worker's own thread sleeps while a guest works, even if a timer is due") {
+    manual::time = 0;
+    noting::sleeps.clear();
+    weir::detail::basic_place_lease<noting> l(false);
+    REQUIRE(l.ask(always, [&] {
+        l.give(7);
+        return false;
+    }));
+    int looks = 0;
+    l.stand_by([] { return false; },
+               [&](std::int64_t) {
+                   if (++looks == 4) l.return_place();
+                   return std::int64_t{0};  // until the timer
+               });
+    CHECK(noting::sleeps == std::vector{50 * us, 50 * us});
 }
 
 TEST_CASE("the worker's own thread takes a kept place back at its next look if it is needed") {
