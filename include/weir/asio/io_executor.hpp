@@ -11,7 +11,7 @@
 #include <weir/platform/numbers.hpp>
 #include <weir/platform/platform.hpp>
 
-#include <algorithm>  // for std::clamp, std::max
+#include <algorithm>  // for std::clamp, std::max, std::min
 #include <chrono>     // for std::chrono::hours, std::chrono::milliseconds
 #include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
@@ -83,8 +83,9 @@ class io_timers : public weir::detail::woken_timers<io_timers> {
             timer_.cancel();
             return;
         }
-        const duration left = next() - now();
-        timer_.expires_after(std::clamp<duration>(left, duration(0), std::chrono::hours(1)));
+        const time_point t = now();
+        const duration left = (std::max)(next(), t) - t;
+        timer_.expires_after((std::min<duration>)(left, std::chrono::hours(1)));
         timer_.async_wait([self = shared_from_this()](const auto& error) {
             if (!error) self->fire();
         });

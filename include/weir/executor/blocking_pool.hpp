@@ -6,11 +6,11 @@
 #include <weir/executor/executor.hpp>
 #include <weir/executor/threaded_executor.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/thread_record.hpp>
 
-#include <algorithm>   // for std::max
 #include <coroutine>   // for std::coroutine_handle
 #include <cstddef>     // for std::size_t
 #include <cstdint>     // for std::int64_t, std::uint64_t
@@ -209,8 +209,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         } else {
             const bool without_limit = !keeps_time || until == timers_.never;
             resting_.fetch_add(1, std::memory_order_seq_cst);
-            event.commit_wait(ticket,
-                              without_limit ? -1 : (std::max<std::int64_t>)(until - Platform::now(), 0));
+            event.commit_wait(ticket, without_limit ? -1 : detail::time_between(Platform::now(), until));
             resting_.fetch_sub(1, std::memory_order_seq_cst);
         }
         if (keeps_time) has_timekeeper_.store(false, std::memory_order_seq_cst);

@@ -6,6 +6,7 @@
 #include <weir/executor/thread_pool.hpp>
 
 #include <weir/platform/config.hpp>
+#include <weir/platform/numbers.hpp>
 
 namespace weir {
 
@@ -139,10 +140,7 @@ WEIR_NOINLINE void basic_thread_pool<Platform>::stand_by(place& mine, worker& me
     mine.here = nullptr;
     const auto is_needed = [&] { return this->is_over() || !this->is_wanted(me.number); };
     lease_->stand_by(is_needed, [this](std::int64_t longest) {
-        const std::int64_t due = timers_.next();
-        return due == timers_.never
-                   ? longest
-                   : detail::smaller(longest, detail::larger(due - Platform::now(), std::int64_t{0}));
+        return detail::smaller(longest, detail::time_between(Platform::now(), timers_.next()));
     });
     take(me);
 }

@@ -192,9 +192,9 @@ struct handed_over {
     weir::detail::parker there;
 };
 
-// A thread that is none of the pool's adds a timer while all come to rest.
+// A thread that is none of the pool's adds a timer while all come to rest. `is_due`: since ever.
 template <class Pool>
-void timer_from_outside() {
+void timer_from_outside(bool is_due) {
     Pool pool(2);
     std::coroutine_handle<> sleeper;
     handed_over wait(sleeper);
@@ -208,12 +208,21 @@ void timer_from_outside() {
     while (!wait.there.wait()) {
     }
     block(static_cast<std::int64_t>(interleavings::draw(60)) * us);
-    const std::int64_t due = count.now + 5 * ms;
-    weir::timer t(weir::time_point(weir::duration(due)), sleeper);
+    const std::int64_t due = count.now + (is_due ? 0 : 5 * ms);
+    weir::timer t(is_due ? weir::time_point::min() : weir::time_point(weir::duration(due)), sleeper);
     pool.add(t);
     block_until(due + 2 * ms);
     if (interleavings::strict()) require(woke >= due && woke <= due + 1 * ms, "the timer is served on time");
     weir::sync_wait(pool, group.join());
+}
+
+template <class Pool>
+void timer_is_set() {
+    timer_from_outside<Pool>(false);
+}
+template <class Pool>
+void timer_is_due() {
+    timer_from_outside<Pool>(true);
 }
 
 // While one thread comes to rest the other, which waited for the timer, is called to where it blocks for long:
@@ -561,7 +570,8 @@ const interleavings::registered threads(
                  {"posts_meet", posts_meet<weir::thread_pool>},
                  {"forks_are_stolen", forks_are_stolen<weir::thread_pool>},
                  {"yields", yields_of_two<weir::thread_pool>},
-                 {"timer_from_outside", timer_from_outside<weir::thread_pool>},
+                 {"timer_from_outside", timer_is_set<weir::thread_pool>},
+                 {"timer_is_due", timer_is_due<weir::thread_pool>},
                  {"timers", timers<weir::thread_pool>},
                  {"timer_beside_blockers", timer_beside_blockers<weir::thread_pool>},
                  {"is_gone_after_a_post", is_gone_after_a_post<weir::thread_pool>},
@@ -593,7 +603,8 @@ const interleavings::registered blockers(
                  {"blocking_work_is_shared_by_three", work_is_shared<weir::blocking_pool, 3>},
                  {"blocking_posts_meet", posts_meet<weir::blocking_pool>},
                  {"blocking_yields", yields_of_two<weir::blocking_pool>},
-                 {"blocking_timer_from_outside", timer_from_outside<weir::blocking_pool>},
+                 {"blocking_timer_from_outside", timer_is_set<weir::blocking_pool>},
+                 {"blocking_timer_is_due", timer_is_due<weir::blocking_pool>},
                  {"blocking_timers", timers<weir::blocking_pool>},
                  {"blocking_timer_beside_blockers", timer_beside_blockers<weir::blocking_pool>},
                  {"blocking_is_gone_after_a_post", is_gone_after_a_post<weir::blocking_pool>},

@@ -122,6 +122,12 @@ TEST_CASE("a coroutine on the context may wait for another one there") {
     CHECK(sync_wait(on_io, nested()) == 6);
 }
 
+TEST_CASE("a sleep until an instant that passed long ago ends at once") {
+    lib::io_context io;
+    io_executor on_io(io, 0);
+    CHECK(sync_wait(on_io, weir::sleep_until(weir::time_point::min(), {}, weir::timer_order::before_all)));
+}
+
 TEST_CASE("sleeps end in the order of their instants, whatever is added or cancelled in between") {
     served net;
     io_executor on_io(net.io);
