@@ -108,8 +108,8 @@ class any_channel : public channel_puts<Policy> {
     // memory to construct it in.
     outcome block(side line, void* item, duration max_wait);
 
-    // The number of early items: their puts are done, but gets do not see them before items with lower
-    // numbers are in.
+    // The number of early items in a channel with `keep_order`: their puts are done, but gets do not see them
+    // before items with lower numbers are in.
     std::size_t num_early() const noexcept {
         const typename core::whole_lock held(*this);
         std::size_t n = 0;
@@ -119,7 +119,8 @@ class any_channel : public channel_puts<Policy> {
 
     // From now on, a thread that blocks without a time limit may run coroutines of the channel's executor
     // meanwhile. It then takes the place of a thread of the executor, and that thread pauses: see
-    // `executor::lend_place`. Called before the channel is used.
+    // `executor::lend_place`. Called before the channel is used. (Consumers: threads of the program that take
+    // the results of a run.)
     void let_consumers_help() noexcept { core::consumers_help_ = true; }
 
     void close() noexcept;
@@ -136,8 +137,8 @@ class any_channel : public channel_puts<Policy> {
     void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
                     std::size_t bytes_of_sink);
     void set_max_bytes(std::size_t bytes);
-    // From now on all puts have numbers, from 0 without gaps, and items enter in the order of these numbers:
-    // see `channel_puts`. Called before the channel is used.
+    // From now on all puts have numbers, from 0 without gaps, and items enter in the order of these numbers.
+    // For a stage that preserves the order of its input. Called before the channel is used.
     void keep_order() { core::order_ = owned<put_order>(new put_order(capacity_, ring_.places())); }
     // Sets the name for statistics and reports. Called before the channel is used.
     void set_name(std::string name) noexcept { core::name_ = std::move(name); }
@@ -161,7 +162,7 @@ class any_channel : public channel_puts<Policy> {
     }
     const std::string& name() const noexcept { return core::name_; }
     // Returns a sentence if the state of the channel contradicts itself, as when a get waits though an item
-    // is inside; else null. Called by simulations after each step, under no lock.
+    // is inside; else null. Called by simulations (tests on one thread) after each step, under no lock.
     const char* contradiction() const noexcept override;
 
   protected:
@@ -197,6 +198,7 @@ class any_channel : public channel_puts<Policy> {
     };
 
     // ---- under the whole_lock. `woken` receives the waiters that are to be woken after unlocking. --------
+    // `measured`: the slot (a worker of a stage) that does the operation; null: another coroutine, a thread.
 
     // Whether `attempt` would finish the operation.
     bool needs_no_waiting(side line, const waiter& w) const noexcept {
@@ -212,7 +214,8 @@ class any_channel : public channel_puts<Policy> {
         return core::order_ == nullptr ? offer(w.item, w.measured, woken) : puts::offer_in_order(w, woken);
     }
     // A get that does not wait. Constructs the item at `into`, and sets `number`, its place in the order of
-    // the gets. Without an item inside, returns `pending`, or `closed` if the channel is closed.
+    // the gets. Without an item inside, returns `pending`, or `closed` if the channel is closed. A mark (the
+    // end of an epoch, a pass over the data) is taken as an item is, but counted apart.
     outcome take(void* into, std::uint64_t& number, slot* measured, wakes& woken) noexcept {
         number = get_end_.count.load(std::memory_order_relaxed);
         get_end_.seen = put_end_.count.load(std::memory_order_relaxed);
@@ -238,7 +241,7 @@ class any_channel : public channel_puts<Policy> {
     // ---- under the whole_lock -------------------------------------------------------------------------
 
     void close_locked(wakes& woken) noexcept;
-    // Moves all items to `discarded`, also the early items (see `put_order`), and counts the items as
+    // Moves all items to `discarded`, also the early items (see `num_early`), and counts the items as
     // discarded, except the early ones. If this makes room in the run's limit in bytes, stores that limit in
     // `woken`, so that sources that wait for room continue. The caller destroys the items after it unlocks
     // the channel. Returns the number of the last item, plus 1.

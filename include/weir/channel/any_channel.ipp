@@ -31,8 +31,8 @@ WEIR_INLINE auto any_channel<Policy>::block(side line, void* item, duration max_
     core::wake_all(woken);
     if (result != outcome::pending) return result;
     if (core::consumers_help_ && ex != nullptr && max_wait == (duration::max)()) {
-        // `work_in_lent_place` also returns true if `flag` was not set, but poked: the thread was only woken,
-        // and `w` is not served.
+        // The thread works in the place of a thread of the executor. `work_in_lent_place` also returns true
+        // if `flag` was not set, but poked: the thread was only woken, and `w` is not served.
         if (detail::work_in_lent_place(*ex, flag) && flag.is_set()) return w.outcome;
     }
     return block_in_line(w, line, flag, ex, max_wait);

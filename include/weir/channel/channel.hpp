@@ -40,10 +40,10 @@ namespace weir {
 /// Errors:   `std::invalid_argument` for a capacity of 0 or less, `std::bad_alloc` from the constructor. A
 ///           wait throws `std::system_error` if the shared thread can't be started. A wait throws
 ///           `forked_error` in a process that was forked after the start of the shared thread, or of the pool
-///           whose clock the channel uses. A wait throws `stopped` in the function of a stage that is stopped
-///           or whose time limit is over, and in an argument of `when_any` after another argument has ended:
-///           the item of a put then stays with the caller. An operation that was completed before the stop
-///           returns its result.
+///           whose clock the channel uses. A wait throws `stopped` in the function of a pipeline's stage that
+///           is stopped or whose time limit is over, and in an argument of `when_any` after another argument
+///           has ended: the item of a put then stays with the caller. An operation that was completed before
+///           the stop returns its result.
 /// Lifetime: outlives its operations. The destructor destroys the items inside. If channels are items of
 ///           channels, more than 100 levels deep, inner items are destroyed at the end of the outermost
 ///           destructor.
@@ -108,7 +108,7 @@ class channel final
                       "weir::executor, with a name");
     }
 
-    ~channel() override { this->leave_registry(); }
+    ~channel() override { this->leave_registry(); }  // the list of channels that deadlock reports read
 
     /// Adds one item, waiting while the channel is full.
     ///

@@ -67,7 +67,7 @@ class channel_clock {
         if (bound_) return false;
         bound_ = true;
         if (ex.traits().passing) return true;
-        executor& owner = ex.lasting();
+        executor& owner = ex.lasting();  // the executor to which `ex` forwards, if any; else `ex`
         end_ = executor_use::end_of(owner);
         owner_.store(&owner, std::memory_order_release);  // publishes end_; pairs with owner()
         return true;
@@ -250,9 +250,10 @@ class channel_accounts : public channel_ends<Policy> {
     // end of the channel.
     std::uint64_t put_marks_ = 0;
     std::uint64_t get_marks_ = 0;
-    // The meter of the merged sink; null: none. Made before the queue is used.
+    // The times of the merged sink (see `has_sink`) and its queue; null: none. Made before the queue is used.
     [[no_unique_address]] std::conditional_t<
         Policy::statistics, owned<sink_meter<platform, keeps_histograms<Policy>>>, no_sink> sink_;
+    // The times of waits, and the time in which the channel was empty.
     std::conditional_t<Policy::statistics, channel_meter<platform, keeps_histograms<Policy>>, no_meter>
         meter_;
 };

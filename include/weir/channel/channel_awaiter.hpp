@@ -256,8 +256,8 @@ class channel_awaiter : public not_awaited {
         return ex;
     }
 
-    // Whether the slot's get must not wait. Another thread sets `slot::recalled`, and then calls `recall`,
-    // which ends a get that already waits. relaxed: `recall` takes the lock under which this function reads
+    // Whether the slot's get must not wait: the slot has to end, or to put its batch. Another thread sets
+    // `recalled`, then calls `recall`, which ends a waiting get. relaxed: `recall` takes the lock held here
     bool is_recalled() const noexcept {
         return line_ == side::get && waiter_.measured != nullptr &&
                waiter_.measured->recalled.load(std::memory_order_relaxed);
@@ -282,7 +282,7 @@ class channel_awaiter : public not_awaited {
     [[no_unique_address]] stop_listener<Stop, stop_waiting, typename core::platform> stop_;
     bool is_prepared_ = false;  // `prepare` has cleared the three flags below
     bool suspended_;
-    bool reports_put_;       // `has_waited` ends the put in the trace
+    bool reports_put_;       // `has_waited` records the end of the put in the trace (`trail`)
     bool listens_to_run_;    // `on_run_stop_` has been constructed
     const end_token* ends_;  // `env.ends` of the suspended coroutine, which may end its waits
     uninitialised_slot<stop_callback<stop_waiting>> on_run_stop_;  // ends the wait by `env.ends`

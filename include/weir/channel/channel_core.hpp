@@ -36,6 +36,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     using typename ends::whole_lock;
     using parker = basic_parker<platform>;
 
+    // Lists the waiters, for deadlock reports.
     void inspect(site_seen& seen) const override {
         const whole_lock held(*this);
         seen.site = this;
@@ -59,6 +60,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         }
     }
 
+    // The number of puts and gets so far. While it changes, no deadlock is reported.
     std::uint64_t moved() const noexcept override {
         return put_end_.count.load(std::memory_order_relaxed) +
                get_end_.count.load(std::memory_order_relaxed);
@@ -132,7 +134,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
 
     // Called under a whole_lock: `w`, the waiter of a coroutine of `ex`, joins the line. Registers the
     // channel for deadlock reports, unless `ex` may be destroyed before the channel. A channel without a
-    // clock gets that of `ex`.
+    // clock gets that of `ex`. If waiting threads may work for the channel's executor (`consumers_help_`),
+    // `ex` is told so: its thread may do that, too.
     WEIR_ALWAYS_INLINE void wait_in_line(waiter& w, side line, executor& ex) noexcept {
         if (!is_registered() && !ex.traits().passing) register_site(*this, ex);
         if (!clock_.bound()) bind(ex);
@@ -183,7 +186,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
 
     channel_core(std::size_t capacity, executor* clock, std::string name)
         : accounts(capacity, clock), name_(std::move(name)) {
-        if (clock != nullptr && clock->traits().exclusive) {
+        if (clock != nullptr && clock->traits().exclusive) {  // this thread will do most operations
             put_end_.lock.reserve();
             get_end_.lock.reserve();
         }
@@ -234,7 +237,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
             w.measured->enter(slot_state::runnable, now);
         }
     }
-    // The turn of an early put has come, and there is no room: the put joins the line of waiting puts.
+    // The turn of an early put (see `is_early`) has come without room: the put joins the line of waiting
+    // puts.
     void wait_for_room(waiter& w, std::int64_t now) noexcept {
         early_.remove(w);
         add_waiter(w, side::put, now);

@@ -31,6 +31,7 @@ constexpr std::uint64_t operations_left_in_slice(bool puts, std::uint64_t count)
 }
 
 // Whether the operation after `count` operations at an end ends a slice. `measured`: its slot; null: none.
+// `ends_every_turn`: the policy of a simulation, in which each operation yields.
 template <class Policy>
 WEIR_ALWAYS_INLINE bool is_end_of_slice(bool puts, std::uint64_t count, const slot* measured) noexcept {
     if (ends_every_turn<Policy> || operations_left_in_slice(puts, count) == 0) return true;
@@ -130,6 +131,7 @@ class put_order {
 // and a getting thread share a line only when one reads the count of the other.
 template <class Platform, int Level>
 struct alignas(64) channel_end {
+    // Cheap for the thread that mostly takes it. A thread may hold locks of different `Level` at once.
     using lock_type = basic_biased_lock<Platform, Level>;
     lock_type lock;
     // The number of items that have passed this end. Written under the lock, with release, when the item is
@@ -144,8 +146,8 @@ struct alignas(64) channel_end {
 // one for putting: changes of the lines of waiters, of whether the channel is closed and, if measured, of
 // whether it is empty. Either lock is enough to read these.
 //
-// A channel of capacity 1 or 2, or merged with the last stage (the sink), has one lock: the lock for putting
-// guards both ends. In such a channel most operations concern both ends. For the gains see bench/results.md.
+// A channel of capacity 1 or 2, or merged with the last stage (the sink) and its queue, has one lock: the
+// lock for putting guards both ends. In such a channel most operations concern both ends (bench/results.md).
 template <class Policy>
 class channel_ends {
   public:

@@ -49,7 +49,7 @@ class channel_items : public channel_core<Policy> {
     // ---- under no lock --------------------------------------------------------------------------
 
     // True if the item has moved; false if the operation needs both locks. Inlined only into functions that
-    // are not inlined themselves: a coroutine would keep the thread-local address `me` when it continues on
+    // are not inlined themselves: a coroutine would keep `me` (this thread's record) when it continues on
     // another thread. Makes no call if the lock is biased to this thread and no clock has to be read.
     template <class T>
     WEIR_ALWAYS_INLINE bool put_at_once(waiter& w) noexcept {

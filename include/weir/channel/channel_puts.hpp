@@ -33,9 +33,10 @@ namespace weir::detail {
 // | the channel is closed            | `closed`; the put of a dropped item is done                        |
 // | `block_puts` refuses the number  | `closed`                                                           |
 //
-// An early put also waits behind an early put with a lower number. The items inside and the places up to the
-// last early item never exceed the capacity together, unless the capacity was lowered. So an early item has a
-// place in the ring when its turn comes. Statistics count a wait for room only for a put whose turn has come.
+// A put is early if a put with a lower number is missing. An early put also waits behind an early put with a
+// lower number. The items inside and the places up to the last early item never exceed the capacity together,
+// unless the capacity was lowered. So an early item has a place in the ring when its turn comes. Statistics
+// count a wait for room only for a put whose turn has come.
 template <class Policy>
 class channel_puts : public channel_items<Policy> {
     using core = channel_core<Policy>;

@@ -125,9 +125,9 @@ struct item_size<std::tuple<T...>> {
 namespace weir::detail {
 
 // The limit in bytes of a whole run (a started pipeline), for the sum over all its queues. The queues add and
-// remove under their own locks. A source calls `is_spent` before it makes an item. If it has to wait, it
-// calls `is_spent` again under the lock of its wait queue. `wake_sources` takes that lock, too, so that no
-// wake-up is lost.
+// remove under their own locks. A source (a first stage) calls `is_spent` before it makes an item. If it has
+// to wait, it calls `is_spent` again under the lock of its wait queue. `wake_sources` takes that lock, too,
+// so that no wake-up is lost.
 class byte_budget {
   public:
     explicit byte_budget(std::size_t most) noexcept : most_(most) {}

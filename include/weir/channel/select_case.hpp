@@ -117,7 +117,7 @@ struct get_case {
     Channel* channel;
 };
 
-// The channel of an element of a range; null if the element is a null pointer.
+// The channel of an element of the range in `on_get(range)`; null if the element is a null pointer.
 template <class T, class Policy>
 channel<T, Policy>* channel_in(channel<T, Policy>& c) noexcept {
     return &c;
@@ -131,6 +131,7 @@ auto channel_in(const Pointer& p) noexcept -> decltype(detail::channel_in(*p)) {
     return p ? &*p : nullptr;
 }
 
+// The case `on_get(range)`: a get from any channel of a range.
 template <class Channel>
 struct get_from_case {
     using result = get_from<typename Channel::value_type>;
@@ -165,7 +166,7 @@ struct get_from_case {
     std::vector<Channel*> channels;
 };
 
-// `Item`: a reference to the item of the caller, or the type of a copy.
+// The case `on_put`. `Item`: a reference to the item of the caller, or the type of a copy.
 template <class Channel, class Item>
 struct put_case {
     using result = channel_status;

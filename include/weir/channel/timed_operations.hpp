@@ -43,6 +43,7 @@ class timed_operation : public choice_operation<typename Channel::core_type::pla
     typename base::any_case* const only_case_ = &case_;
 };
 
+// Holds the copy of the item in the awaitable.
 template <class Channel>
 class timed_put_of_a_copy : held_item<typename Channel::value_type>, public timed_operation<Channel, true> {
     using T = typename Channel::value_type;

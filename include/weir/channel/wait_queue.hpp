@@ -21,8 +21,9 @@ namespace weir::detail {
 // A rule's answer to a waiting coroutine.
 enum class admission : std::uint8_t { wait, go, refused };
 
-// Coroutines that wait until `Rule` admits or refuses each of them. `Rule` has a type `ticket`, which
-// describes the request of one coroutine, and a function
+// Coroutines that wait until `Rule` admits or refuses each of them: as slots (workers of a stage) that wait
+// until a run lets them begin with an item. `Rule` has a type `ticket`, which describes the request of one
+// coroutine, and a function
 //     admission ask(const ticket&) const noexcept;
 // If `ask` changes the rule when it admits, `Rule` also has a const function `judge`, which gives the same
 // answer without the change. The change must not let coroutines in front of the admitted one go. The rule is
@@ -79,6 +80,7 @@ class wait_queue final : public wait_site {
         return function(rule_);
     }
 
+    // Lists the waiting coroutines, for deadlock reports.
     void inspect(site_seen& seen) const override {
         const std::lock_guard guard(lock_);
         seen.site = this;
@@ -87,6 +89,7 @@ class wait_queue final : public wait_site {
         }
     }
 
+    // Called by simulations (tests on one thread): a sentence if a coroutine waits without need; else null.
     const char* contradiction() const noexcept override {
         for (const waiter* w = line_.front(); w != nullptr; w = w->next) {
             if (judge(w->request) != admission::wait) return "somebody waits who may go";

@@ -69,7 +69,7 @@ struct basic_waiter {
     basic_parker<Platform>* thread;
     basic_choice<Platform>* choice;
 
-    slot* work_of;       // the slot in whose function the coroutine runs, or null
+    slot* work_of;       // the slot for whose stage's function the coroutine runs; null: none
     std::int64_t since;  // when the wait began, in ns; set only if waits are measured
     std::int64_t ready;  // when the wait ended, in ns; 0 if waits are not measured
 

@@ -37,7 +37,7 @@ class deadlock_error : public std::runtime_error {
 /// coroutines as they are. The parent is not affected.
 ///
 /// These uses are safe in the child: exec, `_exit`, pools made after the fork, and executors that run on one
-/// thread (`run_loop`, `virtual_time`). A stage function that forks has to call exec or `_exit` in the child.
+/// thread (`run_loop`, `virtual_time`). A pipeline's function that forks calls exec or `_exit` in the child.
 class forked_error : public std::runtime_error {
   public:
     forked_error()
@@ -52,7 +52,7 @@ class inline_start;
 class pollable;
 class registry;
 
-// The state of one worker of an executor, as a watchdog sees it.
+// The state of one worker of an executor, for a watchdog, which reports runs that make no progress.
 struct worker_view {
     bool runs = false;       // the worker's thread runs a coroutine
     std::uint64_t done = 0;  // resumptions and channel operations so far
@@ -101,7 +101,7 @@ struct executor_traits {
     detail::registry* waiters = nullptr;
 
     /// For the library's executors: `post` wakes threads only through the platform, which counts wake-ups.
-    /// Then a post counts as `slot_times::overhead` only if it woke a thread. If false, each post counts.
+    /// Then a post counts as the library's `overhead` in statistics only if it woke a thread; else always.
     bool counts_wakes = false;
 };
 
@@ -177,7 +177,7 @@ class executor {
     /// coroutine is ready, this executor's thread may call `other.lend_place` until the item has come.
     virtual void waits_for(executor& other) noexcept { static_cast<void>(other); }
 
-    /// For headers of weir: an operation of `source` is pending, and a coroutine may wait for it.
+    /// For headers of weir: an operation of `source` (a GPU, MPI) is pending; a coroutine may wait for it.
     /// \returns whether idle threads of this executor poll `source` from now on, until it is closed.
     virtual bool polls(detail::pollable& source) noexcept { return static_cast<void>(source), false; }
 

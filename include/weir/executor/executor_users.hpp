@@ -89,8 +89,8 @@ WEIR_NOINLINE inline bool exits_in_a_coroutine() noexcept {
     return basic_thread_record<standard_platform>::is_over() && trampoline::of_this_call() != nullptr;
 }
 
-// Sleeps for 10 ms. Called during `std::exit`, when threads that consume items can't be joined. During this
-// sleep these threads take the items that are left in their queues, and then block.
+// Sleeps for 10 ms. Called during `std::exit`: threads that take the results of runs can't be joined. During
+// this sleep these threads take the items that are left in their queues, and then block.
 inline void let_consumers_block() noexcept { parker().wait(10'000'000); }
 
 // A kind of user; `lanes`: `priority_lanes`.
@@ -104,7 +104,7 @@ class executor_users {
     // in is_for_one_run() only changes which thread works.
     standard_platform::atomic<std::uint32_t> counts_[kinds]{};
     end_flag end_;
-    process_of_origin born_;
+    process_of_origin born_;  // the process that made the executor: not a forked one
     bool allows_leftovers_ = false;
     standard_platform::atomic<bool> is_watched_{false};
     // The arguments of `leave_behind`; null before that call.

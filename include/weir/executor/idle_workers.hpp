@@ -221,9 +221,9 @@ class basic_idle_workers {
         }
     }
 
-    // The watcher has found a coroutine, or is surplus, and becomes active. If another worker is active and
-    // one sleeps, the sleeper becomes the watcher. Else the watch is free, and the caller of `leave` calls
-    // `request_search` if work is queued.
+    // The watcher has found a coroutine, or is surplus (not wanted), and becomes active. If another worker is
+    // active and one sleeps, the sleeper becomes the watcher. Else the watch is free, and the caller of
+    // `leave` calls `request_search` if work is queued.
     void leave() noexcept {
         {
             std::lock_guard guard(lock_);

@@ -12,9 +12,9 @@
 
 namespace weir::detail {
 
-// Decides when a consumer (a thread of the program that waits for an item) asks for a worker's place, and
-// when it returns the place; the time between is a lease. Only one thread uses the object at a time; see
-// `basic_place_lease`. Times in nanoseconds.
+// Decides when a consumer (a thread of the program that waits for an item) asks for a worker's place (the
+// right to run coroutines as that worker), and when it returns the place; the time between is a lease. Only
+// one thread uses the object at a time; see `basic_place_lease`. Times in nanoseconds.
 //
 // A lease saves the sleep and wake-up of the consumer, 2 to 10 us. So a lease pays only if steps (resumptions
 // and channel operations) are short: at most `longest_mean_step_` on average. A lease does not pay if the
@@ -115,10 +115,9 @@ class lease_policy {
     std::uint32_t visits_ = 0;
 };
 
-// One place of a pool (the right to run coroutines as one of its workers) that a consumer may take. The
-// worker's own thread (the owner) stands by meanwhile, so at most as many threads run coroutines as the pool
-// has workers. Between two visits, while the consumer uses its items, the place is vacant, until a consumer
-// enters, or until the owner takes the place back.
+// One place of a pool that a consumer may take. The worker's own thread (the owner) stands by meanwhile, so
+// at most as many threads run coroutines as the pool has workers. Between two visits, while the consumer uses
+// its items, the place is vacant, until a consumer enters, or until the owner takes the place back.
 //
 // | phase    | who works in the place                                                               |
 // |----------|--------------------------------------------------------------------------------------|

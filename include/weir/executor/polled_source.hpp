@@ -248,6 +248,7 @@ class polled_source : public pollable {
     }
 
     // In ns. `retry`: when an executor tries again while another thread, maybe preempted, holds `poll_lock_`.
+    // `first_grace`: how late a promised poll may be before another thread polls.
     static constexpr std::int64_t retry = 10'000;
     static constexpr std::int64_t first_grace = 50'000;
 

@@ -123,8 +123,8 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
         pool->wake_helper();
     }
 
-    // Removes the fork `h` from `forks`, and counts a resumption: the caller resumes `h` next. False, without
-    // effect: `h` is not the youngest fork, or the loop of the pool might resume another coroutine first.
+    // Removes `h` from `forks`, and counts a resumption: the caller resumes `h` next. False, without effect:
+    // `h` is not the youngest fork, or the loop of the pool might resume another coroutine first.
     bool take_back(std::coroutine_handle<> h) noexcept override {
         if (this->has_next() || !this->queue.empty()) return false;
         if (pool->has_outside_work()) [[unlikely]]
@@ -134,7 +134,7 @@ struct pool_worker final : basic_worker_queues<Platform>, own_forks {
 
     Pool* const pool;
     const unsigned number;
-    unsigned streak = 0;       // resumptions of `next` or from outside since the queue was served
+    unsigned streak = 0;       // resumptions of `next` or from outside since `queue` was served
     unsigned passed_over = 0;  // how often the queue was served before the forks
     std::int64_t looked = 0;   // coarse clock at the last look at timers and posts from outside
 

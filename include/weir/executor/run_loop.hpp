@@ -41,11 +41,12 @@ class loop_turns {
     class loop {
       public:
         // Called on the thread that holds the loop: resumes at most one coroutine. If none is ready, a
-        // `run_loop` polls its sources, or sleeps until a coroutine is posted, a timer or poll is due, or
-        // `done` is set or poked; `virtual_time` moves its clock. The sleep ends, or the clock stops, at
-        // `limit`.
+        // `run_loop` polls its sources (a GPU, MPI), or sleeps until a coroutine is posted, a timer or poll
+        // is due, or `done` is set or poked; `virtual_time` moves its clock. The sleep ends, or the clock
+        // stops, at `limit`.
         // Errors: `deadlock_error`.
         virtual void turn(parker& done, time_point limit) = 0;
+        // The time on the loop's clock.
         virtual time_point instant() const noexcept = 0;
         // Called on a thread that blocks and has passed the loop on. Sleeps until `done` is set, or until
         // `limit`; then wakes the thread that sleeps in `turn`, which passes the loop back. Returns at once

@@ -21,7 +21,7 @@ namespace weir {
 /// Lifetime: `ex` outlives the coroutine.
 class [[nodiscard("co_await this, or the coroutine stays where it is")]] schedule {
   public:
-    // Read by `detail::observed`: the slot (a worker of a stage) is in state `runnable` during this await,
+    // Read by the accounts of a stage's slot (a worker): the slot is in state `runnable` during this await,
     // not in state `await`, as the coroutine waits for nothing but a thread.
     static constexpr bool ready_at_once = true;
 

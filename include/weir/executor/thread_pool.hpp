@@ -140,21 +140,23 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
 
   private:
     static constexpr std::int64_t spin = 20'000;  // ns of searching before the first nap
-    // A guest is a consumer that works in the place of a worker. After `misses_before_request` searches in a
-    // row without a result, the guest asks the workers for coroutines; after more than `most_misses`, returns
-    // the place. (2 or 5 searches before the request are as good; 30 are too many: README's loop with
-    // statistics, on two workers, then takes 369 ns an item instead of 264.)
+    // A guest is a consumer (a thread that waits for an item of a run) that works in the place of a worker:
+    // runs that worker's coroutines. After `misses_before_request` searches in a row without a result, the
+    // guest asks the workers for coroutines; after more than `most_misses`, returns the place. (2 or 5
+    // searches before the request are as good; 30 are too many: README's loop with statistics, on two
+    // workers, then takes 369 ns an item instead of 264.)
     static constexpr int misses_before_request = 4;
     static constexpr int most_misses = 100;
 
     // Per thread: its pool, and the worker that the thread is now. `here` null: the thread is no worker now.
     // The thread never was one, has ended as one, was replaced by another thread, lends its place, or is a
-    // consumer between two visits.
+    // consumer between two waits.
     struct place final : detail::thread_place {
         worker* here = nullptr;
         basic_thread_pool* of = nullptr;
         bool is_guest = false;  // a consumer; the place belongs to another thread
-        // The pool in which this consumer has kept a place. Only compared: the pool may be gone.
+        // The pool in which this consumer keeps a place between two waits, in which nobody works. Only
+        // compared: the pool may be gone.
         const basic_thread_pool* kept_in = nullptr;
 
         bool leave() noexcept override { return here == nullptr || of->leave_to_another(*this); }

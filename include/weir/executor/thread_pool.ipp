@@ -80,7 +80,7 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::drive(detail::parker& done, time
         this->sleep(done, limit, false);
         return true;
     }
-    // Counts as blocked, then as active no more; after the sleep in the reverse order: pairs with ends().
+    // Counts as blocked (`change` counts such changes), then as active no more; later in reverse: see ends().
     blocked_.fetch_add(change + 1, std::memory_order_seq_cst);
     idle_.expect(-1);
     this->sleep(done, limit, true);
@@ -176,7 +176,7 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::lend_place(detail::parker& done)
     }
     if (is_done && lease_->policy.template end_visit<Platform>(me->operations())) {
         mine.kept_in = this;
-        lease_->leave();  // the place stays vacant for the next visit
+        lease_->leave();  // nobody works in the place until this consumer waits again
     } else {
         // `back_off` delays the next request for a place; but not if another, active worker has all the work.
         if (!found_nothing || idle_.active() <= 1) lease_->policy.back_off(Platform::now());

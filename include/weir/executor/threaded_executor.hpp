@@ -92,7 +92,7 @@ class threaded_executor : public executor {
     // timers. The call of the result wakes the thread, if one has to be woken.
     virtual wake_up wake_up_for_post() noexcept = 0;
     virtual wake_up wake_up_for_timer(std::int64_t deadline) noexcept = 0;
-    // Wakes all idle threads: each checks whether it is surplus, and whether the pool ends.
+    // Wakes all idle threads: each checks whether it is surplus (not wanted), and whether the pool ends.
     virtual void wake_all() noexcept = 0;
     // The main loop of the thread that works as number `place`. Returns false if the pool ends or the thread
     // is surplus; true if another thread has taken the place meanwhile.

@@ -49,7 +49,7 @@ class virtual_clock {
     // Sets the clock to the earliest deadline before `limit`, and passes the waiters of the timers that are
     // due then to `ready`. Passes only timers of one timer_order: the `normal` timers of an instant come in
     // the next call, when no coroutine is ready. False if no timer is due before `limit`; or if there
-    // is no limit (the largest instant), and no timer for which time advances.
+    // is no limit (the largest instant), and only timers that never fire, or observers (`timer_order`).
     template <class Ready>
     bool advance(time_point limit, Ready ready) noexcept {
         const timer* const first = timers_.next();

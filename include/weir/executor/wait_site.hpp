@@ -18,7 +18,8 @@ namespace weir::detail {
 
 class wait_site;
 
-// The reason for a wait, and the event that can end the wait. A slot is a worker of a stage.
+// The reason for a wait, and the event that can end the wait. A slot is a worker of a stage of a run, which
+// is a started pipeline; the consumer takes the run's results.
 enum class wait_kind : std::uint8_t {
     get,      // for an item: a put, or the end of the channel, ends the wait
     put,      // for room: a get, or the end of the channel, ends the wait
@@ -68,8 +69,8 @@ class wait_site : public registered {
     // Identifies the site, also after its address is used again by another site.
     std::uint64_t serial() const noexcept { return serial_; }
 
-    // For a site that one thread uses, called between two operations: a sentence that names a broken
-    // invariant, or null.
+    // For a site that one thread uses, as in a simulation, called between two operations: a sentence that
+    // names a broken invariant, or null.
     virtual const char* contradiction() const noexcept = 0;
 
   protected:

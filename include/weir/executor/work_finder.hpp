@@ -129,7 +129,7 @@ class basic_work_finder : public threaded_executor<Platform> {
         const std::uint64_t tick = me.resumed();
         // Coroutines from outside and timers are served after a fixed number of resumptions. As a resumption
         // can take any time, they are also served when the coarse clock has advanced. Coroutines from outside
-        // count in `streak`, so that the worker's queue is served, too.
+        // count in `streak` (resumptions since the worker's queue was served), so that it is served, too.
         const std::int64_t due = timers_.next();
         if (due != timers_.never || !inbox_.empty()) {
             if (void* const p = look_outside(me, tick, due)) return p;
@@ -176,8 +176,8 @@ class basic_work_finder : public threaded_executor<Platform> {
         return thieves_.steal(workers_, me, now, now).found;
     }
 
-    // Takes a batch from the inbox: returns one coroutine, and puts the others into the worker's queue. Null
-    // if the inbox is empty.
+    // Takes a batch from the inbox (posts from outside): returns one coroutine, and puts the others into the
+    // worker's queue. Null if the inbox is empty.
     void* receive(worker& me) noexcept {
         void* batch[inbox_batch];
         const std::size_t n = inbox_.pop(batch, inbox_batch);
@@ -191,7 +191,8 @@ class basic_work_finder : public threaded_executor<Platform> {
         timers_.fire(time_point(duration(now)), [&](std::coroutine_handle<> h) { push(me, h.address()); });
     }
 
-    // The search of an idle worker: timers, polled sources, its own queue, the inbox, and other workers.
+    // The search of an idle worker: timers, polled sources (a GPU, MPI), its own queue, the inbox, and other
+    // workers.
     steal_result search(worker& me, std::int64_t now, std::int64_t idle_since) noexcept {
         fire(me, now);
         steal_result result{nullptr};

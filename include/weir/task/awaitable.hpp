@@ -226,7 +226,7 @@ class not_an_iterator {
 /// An awaiter of another library resumes the coroutine on a thread of the awaiter's choice, for example that
 /// of an event loop. The coroutine runs there until it suspends in a wait of this library, such as `co_await
 /// weir::yield()`. After that wait it resumes on its own executor. If a `task`, an `async_generator`, a
-/// `when_all` or a stage's function ends on such a thread, the awaiting coroutine resumes on its own
+/// `when_all` or a pipeline's function ends on such a thread, the awaiting coroutine resumes on its own
 /// executor. Exception: if that thread belongs to another `executor`, the awaiting coroutine may continue
 /// there until such a wait.
 ///

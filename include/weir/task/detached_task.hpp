@@ -258,6 +258,7 @@ bool work_in_lent_place(executor&, basic_parker<Platform>&) noexcept {
     return false;
 }
 
+// Blocks the thread until work on `ex` sets `done`. Meanwhile runs coroutines, as `help_until` says.
 inline void block_until(parker& done, executor& ex) {
     const basic_blocked_thread<standard_platform> here(&done);
     while (!done.is_set()) {

@@ -136,17 +136,17 @@ class frame_pool {
         block* spare = nullptr;  // a whole batch, or null
         std::uint32_t room = 0;  // number of blocks that may be added to `first`
     };
-    enum class stage : std::uint8_t { unused, in_use, over };
+    enum class phase : std::uint8_t { unused, in_use, over };
     // Constant-initialised and trivially destructible, so that the lists exist as long as the thread. At the
     // end of the thread, `cleaner` gives the blocks back. From then on the lists keep no blocks.
     struct lists_of_thread {
         list lists[frame_sizes];
-        stage at = stage::unused;
+        phase at = phase::unused;
     };
     struct cleaner {
         lists_of_thread* mine = nullptr;
         ~cleaner() {
-            mine->at = stage::over;
+            mine->at = phase::over;
             for (std::size_t c = 0; c != frame_sizes; ++c) {
                 list& l = mine->lists[c];
                 l.room = 0;
@@ -183,7 +183,7 @@ class frame_pool {
             l.room = 0;
             return take(c);
         }
-        const bool keeps = mine.at == stage::in_use;
+        const bool keeps = mine.at == phase::in_use;
         const frame_slabs::chain some =
             the_frame_slabs[c].take((c / 2 + 1) * step, c % 2 != 0, keeps ? batch : 1);
         if (keeps) {
@@ -198,7 +198,7 @@ class frame_pool {
     // After `cleaner` has emptied the lists, gives the block itself to `frame_slabs`.
     WEIR_NOINLINE static void keep_batch(void* p, std::size_t c) noexcept {
         lists_of_thread& mine = here();
-        if (mine.at == stage::over) return the_frame_slabs[c].give(new (p) block{nullptr});
+        if (mine.at == phase::over) return the_frame_slabs[c].give(new (p) block{nullptr});
         list& l = mine.lists[c];
         if (!begin(mine)) {
             block* const older = std::exchange(l.spare, std::exchange(l.first, nullptr));
@@ -211,8 +211,8 @@ class frame_pool {
     // If the thread uses the pool for the first time, makes room in its lists. False if the thread has used
     // the pool already.
     static bool begin(lists_of_thread& mine) noexcept {
-        if (mine.at != stage::unused) return false;
-        mine.at = stage::in_use;
+        if (mine.at != phase::unused) return false;
+        mine.at = phase::in_use;
         standard_platform::of_thread<cleaner>().mine = &mine;
         for (list& l : mine.lists) l.room = batch;
         return true;

@@ -97,7 +97,7 @@ class wrapped_part final : detached_task_owner {
 
   public:
     using value_type = in_vector<non_void<joined_result_t<A>>>;
-    static constexpr bool runs_tasks_only = false;
+    static constexpr bool runs_tasks_only = false;  // no task: see `when_all_join::fork`
 
     explicit wrapped_part(A&& a)
         : awaitable_(std::forward<A>(a)),
@@ -150,9 +150,9 @@ class when_all_join final : public task_join, owed_join {
 
     // A task has ended. Returns the coroutine that runs next on this thread. After the last part: the
     // awaiting coroutine, if this thread may resume it. After any other part, on the thread that forked the
-    // parts: the part that was forked just before the ended task, if that part can be taken back. In all
-    // other cases: a coroutine that does nothing. Not inlined: a coroutine would keep the thread-local
-    // address of the trampoline when it continues on another thread.
+    // parts: the part that was forked just before the ended task, if no thread has begun it. In all other
+    // cases: a coroutine that does nothing. Not inlined: a coroutine would keep the thread-local address of
+    // the trampoline when it continues on another thread.
     WEIR_NOINLINE std::coroutine_handle<> task_ended(task_promise_base& ended) noexcept override {
         trampoline* const here = trampoline::of_this_call();
         if (here != home_ || ended.env().executor != executor_) [[unlikely]]
@@ -171,7 +171,8 @@ class when_all_join final : public task_join, owed_join {
 
     // Starts all parts, and returns the coroutine that runs next. The part that ends last resumes the awaiter
     // on its executor. `start_others(where, ex, ends)` calls `fork` for all parts but the first, and returns
-    // the result of the last call. `where`: this thread's `own_forks`, or `ex`. Not inlined, as `task_ended`.
+    // the result of the last call. `where`: this thread's queue of forks, or `ex`. Not inlined, as
+    // `task_ended`.
     template <class Promise, class First, class StartOthers>
     WEIR_NOINLINE std::coroutine_handle<> start(std::coroutine_handle<Promise> awaiter, First&& first,
                                                 StartOthers start_others) {

@@ -49,6 +49,7 @@ class sleep_operation {
     // Errors: `stopped` if the timer was cancelled without such a request: `env.ends` has ended the sleep.
     bool await_resume();
 
+    // For the times of a slot (worker of a stage): when the coroutine was posted, in ns.
     std::int64_t ready_at() const noexcept {
         return (yielded_at_ ? *yielded_at_ : timer_->fired()).time_since_epoch().count();
     }

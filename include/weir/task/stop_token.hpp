@@ -63,12 +63,13 @@ class basic_stop_token {
 /// The token for programs; only tests use another platform.
 using stop_token = basic_stop_token<>;
 
-/// Thrown by an await in a stage's function when the run is stopped or the stage's `time_limit` is over: by
-/// sleeps, operations on channels, Asio's operations (weir/asio.hpp), and receives and probes of MPI. These
-/// awaits also throw in tasks, generators, `when_all` and `when_any` that the function awaits; and in an
-/// argument of `when_any` when another argument has ended. An awaited sender is requested to stop. Other
-/// waits don't end early, nor do those of the tasks of a `task_group`: these tasks can check the token that
-/// `stop()` of the `invocation` gives, which the stage's function may receive.
+/// Thrown by an await in the function of a pipeline's stage when the run (the started pipeline) is stopped or
+/// the stage's `time_limit` is over: by sleeps, operations on channels, Asio's operations (weir/asio.hpp),
+/// and receives and probes of MPI. These awaits also throw in tasks, generators, `when_all` and `when_any`
+/// that the function awaits; and in an argument of `when_any` when another argument has ended. An awaited
+/// sender is requested to stop. Other waits don't end early, nor do those of the tasks of a `task_group`:
+/// these tasks can check the token that `stop()` of the `invocation` gives, which the stage's function may
+/// receive.
 ///
 /// The exception unwinds the function, and the item is destroyed. After a stop of the run, `stopped` is no
 /// failure, and is not reported; after the time limit, the failure is `time_limit_exceeded`. Not derived from

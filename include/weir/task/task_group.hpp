@@ -63,8 +63,8 @@ unjoined_sink set_unjoined_sink(unjoined_sink sink) noexcept;
 /// Threads:  `spawn`, `fork` and `join` from one at a time; the tasks run on any thread of the executor.
 ///           Where all coroutines run on one thread, tasks of the group may call `spawn` and `fork` as well,
 ///           also during a `join`. On several threads, a task that starts others makes a group for them.
-/// Stops:    a task of a group that was made in a stage's function counts as work of that stage: a wait for
-///           the end of the stage's own run would never end, and so throws `std::logic_error` there.
+/// Stops:    a task of a group that was made in a pipeline's function counts as work of its stage: a wait for
+///           the end of that pipeline's run would never end, and so throws `std::logic_error` there.
 /// Lifetime: the destructor waits for tasks that were not joined, as after an exception between `spawn` and
 ///           `join`. It blocks the thread, as `sync_wait` does, and calls the `unjoined_sink` if tasks have
 ///           failed. If the wait ends in a `deadlock_error`, the tasks that can't end stay suspended, and

@@ -71,6 +71,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
         }
     }
 
+    // For the times of a slot (worker of a stage): when the last part ended, in ns; 0: there is no slot.
     std::int64_t ready_at() const noexcept { return join_.ready_at(); }
 
     auto await_resume() {
