@@ -20,12 +20,12 @@
 // `WEIR_DIAGNOSE=1 program` prints a table on stderr for each run of an unchanged program: the rate of each
 // stage alone, measured as by `profile`. No item is lost:
 // - The first 1000 items of each source go through the stages, one stage at a time. For each later stage that
-//   gets too few items, as behind an `aggregate`, each source makes up to 3000 more. The consumer gets no
-//   item before the last stage is tried. Each stage works once on each item, in the usual order. Then the run
-//   continues with the concurrencies and capacities of its pipeline. The statistics of the run include the
-//   profile.
+//   gets too few items, as behind an `aggregate` (makes one batch of several items), each source makes up to
+//   3000 more. The consumer, which takes the results of the run, gets no item before the last stage is tried.
+//   Each stage works once on each item, in the usual order. Then the run continues with the concurrencies and
+//   capacities of its pipeline. The statistics of the run include the profile.
 // - The function of a stage that can have several slots (workers) is called by up to 32 threads at once,
-//   whatever the concurrency of the stage. A `for_each` of one slot keeps its slot.
+//   whatever the concurrency of the stage. A `for_each` (a last stage) of one slot keeps its slot.
 // - Nothing blocks: `start` returns at once, and the run's executor does the work.
 // - A trial (a stage alone, with one number of slots) ends after 10 s at the latest, or after 3 s in which no
 //   slot of the stage has changed its state: see `trial_limits::still`. After 60 s, all trials end, and the
@@ -84,13 +84,16 @@ class printed_trials final : public stage_trials {
   public:
     printed_trials() noexcept;
 
+    // Prints the end of the table; or that the run was stopped, or has failed, before its end.
     WEIR_INLINE void finish(profiled_run& run) override;
+    // Called if a function of the profiler threw: the run continues without a profile.
     WEIR_INLINE void abandon(profiled_run&, std::exception_ptr) noexcept override;
-    bool has_conclusion() const noexcept override { return is_complete_; }
+    bool has_conclusion() const noexcept override { return is_complete_; }  // whether `conclude` is called
+    // Called at the end of the run: prints the verdict.
     WEIR_INLINE void conclude(const pipeline_stats& rest) override;
 
   private:
-    static constexpr std::size_t concurrencies[] = {1, 4, 8, 16, 32};
+    static constexpr std::size_t concurrencies[] = {1, 4, 8, 16, 32};  // the numbers of slots to try
 
     WEIR_INLINE void on_begin(profiled_run& run) override;
     void on_trial(const profiled_run&, std::size_t, std::size_t) override {}

@@ -32,7 +32,7 @@ class item_iterator {
     [[nodiscard]] value_type& operator*() const noexcept { return *item_; }
     [[nodiscard]] value_type* operator->() const noexcept { return item_.operator->(); }
     item_iterator& operator++() {
-        item_.reset();  // before the wait: the next item may need a block of a pool that this item holds
+        item_.reset();  // before the wait: this item may hold memory of a pool that the next item needs
         if (std::optional<value_type> next = items_->get()) item_.emplace(*std::move(next));
         return *this;
     }
@@ -67,8 +67,8 @@ struct with_epochs {
 template <class Item, class Type>
 using with_epochs_t = typename with_epochs<Item, Type>::type;
 
-// Holds the item, or the mark of an epoch's end, that a destroyed `epoch_range` had fetched but not
-// delivered, for the next consumer. For items without epochs, always empty.
+// Holds the item, or the mark (the queued message that ends an epoch), that a destroyed `epoch_range` had
+// fetched but not delivered. The next call that takes an item gets it. Always empty for items without epochs.
 template <class T>
 class fetched_ahead {
   public:
@@ -95,6 +95,7 @@ class fetched_ahead<T> {
         spin_lock lock;  // guards first
         std::optional<T> first;
     };
+    // On the heap, because a run can be moved and a lock can't.
     detail::owned<shared> shared_ = detail::owned<shared>(new shared());
 };
 
@@ -181,6 +182,7 @@ class epoch_range {
         epoch_is_over_ = stream_is_over_ = !ahead_;
     }
 
+    // Takes the next item or mark of the run into `ahead_`; at the end of the stream, `ahead_` stays empty.
     void fetch() {
         get_result<queued> got = run_->take();
         ahead_.reset();

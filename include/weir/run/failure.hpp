@@ -24,19 +24,21 @@
 namespace weir {
 
 /// What ended a run. The first cause counts. A stop after a failure was recorded leaves the outcome `failed`.
-/// A failure during a stop leaves the outcome `stopped`, and the consumer gets the failure nevertheless. A
-/// failure is recorded after `run_options::on_failure` has returned: a stop that this function requests comes
-/// first.
+/// A failure during a stop leaves the outcome `stopped`, and the consumer, the user's code that takes the
+/// results, gets the failure nevertheless. A failure is recorded after `run_options::on_failure`, the user's
+/// function for failed items, has returned: a stop that this function requests comes first.
 enum class run_outcome : std::uint8_t {
     running,   ///< not ended; also if all work is done and no consumer has seen the end yet
-    finished,  ///< a consumer has seen the end of the stream; or all stages of a `run<void>` have ended
+    finished,  ///< a consumer has seen the end of the stream; in a `run<void>`, which has no consumer, all
+               ///< stages have ended
     stopped,   ///< by `run::stop`, `run::request_stop` or the destructor
     stopped_by_token,  ///< by `run_options::stop`
     failed             ///< by more failures than the limit; by an exception of `hook::stage_begins`,
                        ///< `hook::stage_ends` or a callback; or by lack of memory
 };
 
-/// One item on which a stage's function threw; or an exception of a hook or callback.
+/// One item on which a stage's function threw; or an exception of a hook (a user's function that is called
+/// around each task) or of a callback (a function in `run_options`).
 struct failure {
     std::string stage;           ///< the stage's name; or `on_lap`, `on_end`, `on_failure`: the callback
     std::uint64_t item;          ///< how many items the stage had taken (a source: made) before; callback: 0

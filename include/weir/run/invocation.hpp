@@ -65,22 +65,23 @@ class invocation {
     [[nodiscard]] const std::string& stage() const noexcept { return *stage_; }  ///< the name of the stage
 
     /// \returns the item's number at this stage, from 0, in the order in which the stage took its items. In a
-    ///          call without an item, such as `flush` of an aggregator: how many items the stage has taken.
+    ///          call without an item, as `flush` of a user's aggregator: how many items the stage has taken.
     [[nodiscard]] std::uint64_t item() const noexcept { return item_; }
 
     /// \returns the item's epoch (pass of the source over its data), from 0; 0 if the source has no epochs.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
     /// \returns the index of the slot (worker of the stage), less than `stage_options::concurrency`, unless
-    ///          `set_concurrency` or a profile has added slots. Calls at the same time have different slots.
+    ///          `set_concurrency` or a profile (trials of stages) has added slots. Calls at the same time
+    ///          have different slots.
     [[nodiscard]] std::size_t slot() const noexcept { return slot_; }
 
     /// \returns a token that is stopped at the `stage_options::time_limit`, or when the run is stopped. A
     ///          function that waits should return when the token is stopped.
     [[nodiscard]] const stop_token& stop() const noexcept { return stop_; }
 
-    /// \returns in `hook::before`, the item; null if the item is no `T`, in a source, at the join of a
-    ///          `split`, and after `before`.
+    /// \returns in `hook::before`, the item; null if the item is no `T`, in a source, where a `split` joins
+    ///          the parts of a batch, and after `before`.
     /// Lifetime: until `before` returns.
     template <class T>
     [[nodiscard]] const T* input() const noexcept {
@@ -137,8 +138,8 @@ class hook {
     virtual void before(const invocation& call) { static_cast<void>(call); }
 
     /// Called after the function; the result is `call.output<T>()`. `error`: the exception by which the item
-    /// fails: of the function, of a hook whose `before` was called later, or `time_limit_exceeded`; null:
-    /// none. Called only if `before` of this hook has returned.
+    /// fails: of the function, of `before` or `after` of a hook whose `before` was called later, or
+    /// `time_limit_exceeded`; null: none. Called only if `before` of this hook has returned.
     virtual void after(const invocation& call, const std::exception_ptr& error) {
         static_cast<void>(call);
         static_cast<void>(error);
@@ -245,7 +246,7 @@ class task_timer {
     };
 
     coroutine_env& env_;
-    const end_token* const outer_;
+    const end_token* const outer_;  // the former `env_.ends`, which the destructor restores
     executor& executor_;
     const duration limit_;
     const time_point deadline_;

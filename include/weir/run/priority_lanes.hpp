@@ -66,8 +66,9 @@ class priority_lanes final : detail::detached_task_owner {
         void cancel(timer& t) noexcept override { all_.base_->cancel(t); }
         time_point now() const noexcept override { return all_.base_->now(); }
         std::size_t parallelism() const noexcept override { return all_.base_->parallelism(); }
-        // Called by a thread that blocks; calls `drive` of the other executor. If a pump (see below) runs on
-        // this thread, another pump may work in its place meanwhile: see `pump_blocks`.
+        // Called by a thread that blocks: runs coroutines on this thread until `done` is set, by `drive` of
+        // the other executor. If a pump (see below) runs on this thread, another pump may work in its place
+        // meanwhile: see `pump_blocks`.
         WEIR_INLINE bool drive(flag& done, time_point limit) override;
 
         void run(std::coroutine_handle<> h) { resume(h); }
@@ -76,7 +77,8 @@ class priority_lanes final : detail::detached_task_owner {
 
       private:
         // Returns the traits of `base`, but with `continues_with_forks` false. A thread whose coroutine
-        // suspends must continue with the coroutine of the highest priority, not with a part of its own job.
+        // suspends must continue with the coroutine of the highest priority, not with a fork: a part of its
+        // own job.
         static executor_traits traits_of(executor& base);
         priority_lanes& all_;
     };
@@ -142,7 +144,7 @@ class priority_lanes final : detail::detached_task_owner {
     std::vector<detail::detached_task<void>> pumps_;
     std::size_t blocked_ = 0;  // pumps whose coroutines block
     bool closing_ = false;     // the destructor waits until all pumps rest
-    detail::parker all_idle_;
+    detail::parker all_idle_;  // wakes the destructor
 };
 
 }  // namespace weir

@@ -28,8 +28,8 @@ WEIR_INLINE priority_lanes::~priority_lanes() {
     // pump never rests again.
     if (base_->orphaned() || detail::exits_in_a_coroutine()) {
         for (auto& each : pumps_) each.forget();
-        // The lanes are never freed: during `std::exit` other threads still run, and a thread that begins to
-        // wait for work on a lane calls `drive` of the lane.
+        // The lanes are never freed: during `std::exit` other threads still run. Each thread that blocks for
+        // coroutines of a lane calls `drive` of the lane.
         if (detail::exits_in_a_coroutine()) static_cast<void>(new (std::nothrow) auto(std::move(blocks_)));
         return;
     }
@@ -82,7 +82,7 @@ WEIR_INLINE bool priority_lanes::lane::drive(flag& done, time_point limit) {
 WEIR_INLINE executor_traits priority_lanes::lane::traits_of(executor& base) {
     executor_traits all = base.traits();
     all.continues_with_forks = false;
-    all.way_into = &base.lasting();
+    all.way_into = &base.lasting();  // the executor that runs what is posted here
     return all;
 }
 

@@ -84,7 +84,7 @@ class trial_shares {
     std::size_t items_needed(std::size_t n) const noexcept;
 
   private:
-    static constexpr double rounding = 1e-6;
+    static constexpr double rounding = 1e-6;  // more than any floating-point error: 2.9999999 counts as 3
 
     double part(std::size_t trial, std::size_t n) const noexcept;
 
@@ -119,6 +119,7 @@ class stage_trials : public run_profiler {
   protected:
     // Whether the current stage has no input.
     bool is_source() const noexcept { return is_source_; }
+    // Returns how many trials the stage has: 1 if its number of slots is fixed.
     std::size_t num_trials(const profiled_run& run, std::size_t stage) const;
 
   private:
@@ -175,22 +176,22 @@ class stage_trials : public run_profiler {
     phase phase_ = phase::none;
     time_point begin_{};  // the start of the profile
     time_point phase_begin_{};
-    time_point last_change_{};   // the last known change of a slot's state; at first, begin of the phase
-    duration longest_pause_{0};  // between two such changes
-    bool was_halted_ = false;
-    bool inputs_complete_ = true;  // every earlier stage has passed on all of its items
-    std::size_t round_ = 0;        // rounds of the phase `feeding` of this stage so far
-    std::size_t num_admitted_ = 0;
-    std::size_t stage_ = 0;
+    time_point last_change_{};      // the last known change of a slot's state; at first, begin of the phase
+    duration longest_pause_{0};     // the longest time between two known changes
+    bool was_halted_ = false;       // the run was paused at the last call of `check_pause`
+    bool inputs_complete_ = true;   // every earlier stage has passed on all of its items
+    std::size_t round_ = 0;         // rounds of the phase `feeding` of this stage so far
+    std::size_t num_admitted_ = 0;  // items admitted for the current trial
+    std::size_t stage_ = 0;         // the index of the current stage
     bool is_source_ = false;
     bool can_change_slots_ = false;
-    std::size_t trial_ = 0;
-    std::size_t max_slots_ = SIZE_MAX;
-    std::size_t max_trials_ = 1;       // trials for which there are threads
-    std::size_t possible_trials_ = 0;  // trials for which there are threads and items
-    std::size_t num_items_ = 0;        // for all trials of this stage
-    std::size_t items_left_ = 0;       // for later trials of this stage
-    stage_figures before_;             // the figures of the stage when the trial began
+    std::size_t trial_ = 0;             // the index of the current trial of the stage
+    std::size_t max_slots_ = SIZE_MAX;  // more slots could occupy all threads: see `trial_limits`
+    std::size_t max_trials_ = 1;        // trials for which there are threads
+    std::size_t possible_trials_ = 0;   // trials for which there are threads and items
+    std::size_t num_items_ = 0;         // for all trials of this stage
+    std::size_t items_left_ = 0;        // for later trials of this stage
+    stage_figures before_;              // the figures of the stage when the trial began
 };
 
 }  // namespace detail

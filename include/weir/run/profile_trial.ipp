@@ -100,6 +100,7 @@ WEIR_INLINE bool stage_trials::begin_round(profiled_run& run) {
     const bool is_enough = num_items_ >= detail::smaller(items_, shares_.items_needed(max_trials_));
     if (is_source_ || !inputs_complete_ || is_enough || round_++ == limits_.rounds) return false;
     for (std::size_t i = 0; i < stage_; ++i) {
+        // Room for a result of each item of the earlier stages: this stage processes none before its trials.
         run.add_capacity(i, items_ + num_items_ + shares_.concurrencies().back());
         if (run.figures(i).num_inputs == 0) run.admit(i, items_);
     }

@@ -52,10 +52,11 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
         const bool is_last = stages_[stage]->outputs().empty();
         return stages_[stage]->is_resizable() && (!is_last || slots_[stage].before > 1);
     }
-    // SIZE_MAX for a stage whose function can suspend, and on virtual time. Else the number of threads of its
-    // executor, less the threads that slots of the run occupy now, and less one that is kept free for later
-    // stages. An executor of two threads keeps none free: with one slot only, trials could not be compared.
-    // Never less than the concurrency that the pipeline describes.
+    // SIZE_MAX for a stage whose function can suspend, and on virtual time (a simulated clock, which one
+    // thread runs). Else the number of threads of its executor, less the threads that slots of the run occupy
+    // now, and less one that is kept free for later stages. An executor of two threads keeps none free: with
+    // one slot only, trials could not be compared. Never less than the concurrency that the pipeline
+    // describes.
     std::size_t max_slots(std::size_t stage) const override;
     stage_activity activity(std::size_t stage) const override;
     const char* kind_of(std::size_t stage) const noexcept override { return stages_[stage]->kind(); }
@@ -81,7 +82,8 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
 
     ~profiled_graph() = default;
 
-    // Called before the start. From then on no stage begins with an item until `admit` is called for it.
+    // Called before the start: gives each stage a quota (how many items it may still begin with) of 0. So no
+    // stage begins with an item until `admit` is called for it.
     void hold_stages();
     // Calls the profiler. Returns when to call `take_step` again; nothing: the profile has ended, or the
     // profiler threw.
@@ -108,13 +110,14 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     // Adds the instants that `slot::state_since` returns to `sum`. If a later call gets an equal sum, no slot
     // has changed its state meanwhile.
     stage_activity look_at_slots(std::size_t stage, std::uint64_t& sum) const;
-    site_seen look(std::size_t queue) const;
+    site_seen look(std::size_t queue) const;  // the size and capacity of the queue now
 
     // The pause between two calls of `mark_begin_of_rest`: doubled from call to call, from 1 ms to an hour.
     // Then the calls end: virtual time notices no deadlock as long as a timer is set.
     static constexpr duration first_pause{1'000'000};
     static constexpr duration longest_pause{3'600'000'000'000};
 
+    // The capacity of a queue, or the number of slots of a stage.
     struct changed {
         std::size_t before = 0;  // as the pipeline describes; 0: not changed
         std::size_t now = 0;     // as the profile has set

@@ -56,6 +56,7 @@ WEIR_INLINE auto profiled_graph<Policy>::figures(std::size_t stage) const -> sta
         f.taken += queue.num_get;
         f.starved += queue.get_blocked;
     }
+    // `num_early`: results that wait in the queue for the result of an earlier item; `num_put` lacks them.
     for (const std::size_t each : s.outputs)
         f.results += queues_[each]->stats(until).num_put + queues_[each]->num_early();
     f.num_tasks = s.num_tasks;

@@ -41,7 +41,7 @@ namespace weir {
 ///           `forked_error` in a forked child of the process that has the run's threads; `stop`,
 ///           `request_stop` and the destructor do nothing there. `std::logic_error` if the run was moved
 ///           from, except from `stop` and noexcept functions, which do nothing then. The destructor calls the
-///           `failure_sink` for a failure that was not thrown.
+///           `failure_sink` (by default, it prints a line) for a failure that was not thrown.
 /// Threads:  any number of consumers; each item goes to one of them. All other functions at any time, from
 ///           any thread, except that only one thread may move or destroy the run, or iterate over `epochs`.
 /// Lifetime: the destructor stops the run and blocks until all of its coroutines have ended: as long as the
@@ -71,7 +71,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     /// An input iterator; `*` is the item taken last. Lifetime: no longer than the run.
     using iterator = detail::item_iterator<run>;
 
-    // Destroys the core, and with it the coroutines of the run, before the other members.
+    // Destroys the `run_core`, and with it the queues and coroutines of the run, before the other members.
     ~run() { this->destroy_core(); }
     run(run&&) noexcept = default;
     run& operator=(run&&) noexcept = default;
@@ -212,7 +212,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         return first;
     }
 
-    // Moves the item out of the run, and records for checkpoints that the consumer has taken the item.
+    // Moves the item out of the run, and records for checkpoints (records of what consumers have taken) that
+    // the consumer has taken the item.
     static value_type deliver(T& got) noexcept {
         item_traits::provenance_of(got).acknowledge(true);
         return std::move(item_traits::value_of(got));

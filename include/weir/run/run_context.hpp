@@ -30,10 +30,11 @@
 
 namespace weir::detail {
 
-// The rule by which a `wait_queue` decides: slots (workers of stages) wait while the run is paused, and are
-// refused when the run is over. An `item_quota` uses the rule, too: `paused` if no item is admitted.
+// The rule by which a `wait_queue` (a line of waiting slots) decides: slots (workers of stages) wait while
+// the run is paused, and are refused when the run is over. An `item_quota`, which limits the items of a
+// stage, uses the rule, too: `paused` if no item is admitted.
 struct pause_rule {
-    using ticket = char;
+    using ticket = char;  // what a slot tells the rule: nothing here
     bool paused = false;
     bool over = false;
     admission ask(ticket) const noexcept {
@@ -160,9 +161,11 @@ class run_context : public detached_task_owner {
     // before the run has reacted to it.
     bool may_give_up() const noexcept { return own_stop_.stop_requested() || options_.stop.stop_requested(); }
 
-    // Whether the error is `stopped` in a run that was stopped, and so is no failure.
+    // Whether the error is no failure: it is `stopped`, the exception of a wait that a stop has ended, and
+    // the run was stopped.
     bool is_stopped_by(const std::exception_ptr& error) const noexcept;
     const std::vector<shared_hook>& hooks() const noexcept { return options_.hooks; }
+    // The object that records the trace of some items; null: no report of the run needs a trace.
     run_trail* trail() const noexcept { return reports_.trail(); }
     // Tells the reports and the user's function `run_options::on_failure` of a failure.
     void report_failure(const failure& f);
@@ -241,7 +244,7 @@ class run_context : public detached_task_owner {
         });
     }
 
-    const process_of_origin born_;
+    const process_of_origin born_;  // tells whether this object was made before the last fork
     executor_use executor_;
     std::vector<executor_use> others_;  // the executors of stages that have one of their own
     std::vector<executor*> loops_;      // those of `others_` without threads of their own, each once

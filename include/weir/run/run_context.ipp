@@ -32,6 +32,7 @@ WEIR_INLINE run_context::run_context(executor& ex, run_options options)
 WEIR_INLINE run_context::~run_context() = default;
 
 WEIR_INLINE executor& run_context::executor_of(const stage_options& options) {
+    // exclusive: virtual time (a simulated clock), whose one thread runs all stages.
     if (options.executor != nullptr && !executor_->traits().exclusive) {
         check_threads_of(*options.executor);
         others_.emplace_back(options.executor, executor_user::run);

@@ -175,7 +175,7 @@ class run_control {
         if (core_ == nullptr || core_->orphaned()) return;
         if (detail::exits_in_a_coroutine()) {
             core_->pause(true);
-            return detail::let_consumers_block();
+            return detail::let_consumers_block();  // waits 10 ms: consumers empty the queues, then block
         }
         delete core_;
         core_ = nullptr;
@@ -203,7 +203,7 @@ class run;
 ///
 /// Both return when the last stage has ended, after the last item, a stop, or a failure; also if called
 /// again. `run_result::items` counts the successful calls of the `for_each`'s function. After a failure, a
-/// `request_stop` or a `take`, earlier stages may still process an item; `stop()` waits for them.
+/// `request_stop` or a `take(n)` stage, earlier stages may still process an item; `stop()` waits for them.
 ///
 /// Ends:     as any run. When all stages have ended, `ended()` is true, `outcome()` is final, and the
 ///           statistics no longer change, also if no thread waits.

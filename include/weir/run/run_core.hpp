@@ -58,6 +58,7 @@ class run_core final : public profiled_graph<Policy> {
     void end() noexcept override { request_stop(); }
     bool try_add_worker() noexcept override;
 
+    // Records what a checkpoint needs. Throws `std::logic_error` if the run has no checkpoint.
     const progress_recorder& recorder();
 
     // Called when a consumer has seen the end of the stream; or, in a run without a consumer, when all stages
@@ -88,7 +89,8 @@ class run_core final : public profiled_graph<Policy> {
     void join();
 
     // Reports each lap, an interval of `run_options::lap` with the statistics of this interval alone; and the
-    // end of the run.
+    // end of the run. `all_left`: stopped when all workers have left, which ends the sleep. `before_all`: a
+    // lap ends before other work of the same instant.
     detached_task<void> report_laps() {
         pipeline_stats before;
         time_point end = this->begin_;

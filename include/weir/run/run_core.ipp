@@ -40,6 +40,7 @@ WEIR_INLINE void run_core<Policy>::start() {
         static_cast<void>(profiling_.emplace(profile_stages()));
     }
     if (has_laps() || has_end()) static_cast<void>(reporter_.emplace(report_laps()));
+    // The trail records the trace of some items; null: no report needs a trace.
     if (Policy::statistics && this->trail() != nullptr) this->mark_queues(*this->trail());
     if (!this->reports_.empty()) {
         // Statistics until time 0 of the clock, so that all times are 0: nothing has begun.
@@ -63,7 +64,8 @@ WEIR_INLINE void run_core<Policy>::start() {
     if (this->options_.consumers_help) queues_[this->last_]->let_consumers_help();
     for (auto& stage : stages_) stage->begin(now);
     if (this->consumer() != nullptr) this->consumer()->begin(now);
-    // Only now, as the queues and slots have begun: from here on, a watchdog may inspect the run.
+    // Only now, as the queues and slots have begun: from here on, a watchdog, which searches for deadlocks,
+    // may inspect the run. Not on virtual time (`exclusive`).
     if (!this->main_executor().traits().exclusive) the_registry->add(*this);
     // Before the stages start, so that none begins with an item.
     if (!announced) cancel();
@@ -104,7 +106,9 @@ WEIR_INLINE void run_core<Policy>::stop() {
     request_stop();
     join();
     freeze();
-    if (this->end_) this->end_->close();  // open if join() has destroyed the last stage's worker
+    // `end_` stands for the end of a run without a consumer; open if join() has destroyed the last stage's
+    // worker.
+    if (this->end_) this->end_->close();
 }
 
 template <class Policy>

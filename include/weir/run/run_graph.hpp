@@ -237,7 +237,7 @@ class run_graph : public run_context, public watched_run {
 
     std::int64_t now() const noexcept { return main_executor().now().time_since_epoch().count(); }
 
-    void mark_queues(run_trail& trail);
+    void mark_queues(run_trail& trail);  // adds the queues to the record of traced items
 
     static constexpr std::int64_t not_frozen = INT64_MIN;
     standard_platform::atomic<std::int64_t> frozen_at_{not_frozen};  // when the statistics ended

@@ -37,6 +37,7 @@ WEIR_INLINE void run_graph<Policy>::add_stage(owned<running_stage<Policy>> stage
     std::vector<std::size_t> from = indexes_of(inputs);
     std::vector<std::size_t> to = indexes_of(outputs);
     if (budget() != nullptr) {
+        // The sources whose items come through this stage, as bits.
         std::uint64_t sources = from.empty() ? budget()->add_source() : 0;
         for (const std::size_t each : from) sources |= queues_[each]->sources();
         for (const std::size_t each : to) queues_[each]->set_budget(budget(), sources);

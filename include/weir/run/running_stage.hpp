@@ -72,7 +72,7 @@ class running_stage : public worker_set<Policy> {
 
     // A task (one invocation of the stage's function) begins, or continues after the put of one of its
     // results. Returns the last reading of the clock. Reads the clock anew only if the slot is in the state
-    // `overhead`.
+    // `overhead` (the library worked for it, outside of tasks).
     std::int64_t begin_work(slot& me) const noexcept {
         if constexpr (Policy::statistics) {
             if (me.is_in_overhead()) end_overhead(me);
@@ -180,7 +180,7 @@ class running_stage : public worker_set<Policy> {
     std::vector<std::size_t> outputs_;
     std::size_t num_begun_hooks_ = 0;  // hooks whose `stage_begins` has returned
     failure_counter own_counts_;
-    failure_counter& failure_counts_;
+    failure_counter& failure_counts_;  // `own_counts_`; or, without `max_failures`, those of the run
     const bool keeps_order_;
     const bool by_rate_;  // successes are counted only for a rate: one counter for all slots is slow
 };

@@ -133,7 +133,7 @@ inline void fused_sink::split(pipeline_stats& s, std::size_t last,
     behind.capacity = options_.capacity;
     behind.max_bytes = options_.max_bytes;
     before.capacity = before_;
-    before.max_bytes -= options_.max_bytes;
+    before.max_bytes -= options_.max_bytes;  // the one queue has the sum of both limits
     stage_stats sink;
     sink.name = options_.name;
     sink.kind = "sink";
@@ -143,6 +143,7 @@ inline void fused_sink::split(pipeline_stats& s, std::size_t last,
     if (kept) {
         measured(before, sink, behind, *kept);
     } else {
+        // Not measured: counts as many items as possible behind the sink, and one of the others in its slot.
         behind.num_put = behind.num_get + detail::smaller(all, behind.capacity);
         before.num_get = behind.num_put + (all > behind.capacity ? 1 : 0);
         // The bytes of single items are not known: each counts as the average.

@@ -38,9 +38,9 @@ struct stage_options {
     std::size_t concurrency = 1;
 
     /// The executor of the stage; null: the run's executor. Use a `blocking_pool` for a function that blocks.
-    /// Not used on virtual time. Outlives the run. The stage may be on a loop that one thread runs (a
-    /// `run_loop`, a game's loop): that thread also runs the loop while it blocks for an item or the end of
-    /// the run.
+    /// Not used on virtual time (a simulated clock). Outlives the run. The stage may be on a loop that one
+    /// thread runs (a `run_loop`, a game's loop): that thread also runs the loop while it blocks for an item
+    /// or the end of the run.
     weir::executor* executor = nullptr;
 
     /// `output_order::input` keeps the order of the items. A result that is finished before an earlier item's
@@ -67,16 +67,17 @@ struct stage_options {
 
     /// How long one invocation may take; 0: no limit. An invocation that reaches the limit fails with
     /// `time_limit_exceeded`, and its result, if any, is dropped. At the limit, `invocation::stop` is
-    /// stopped, and the awaited operations that the docstring of `stopped` lists end with this exception. The
-    /// slot continues when the function has ended. Without effect on other stages than `pipe`, `filter`,
-    /// `traverse`, `batch_slots` and `for_each`; an error for a `pipe` that gives many items for one. Costs
-    /// two allocations and a timer for each invocation.
+    /// stopped, and awaited sleeps, channel operations and others (see `stopped`) end with the exception
+    /// `stopped`. The slot continues when the function has ended. Without effect on other stages than `pipe`,
+    /// `filter`, `traverse`, `batch_slots` and `for_each`; an error for a `pipe` that gives many items for
+    /// one. Costs two allocations and a timer for each invocation.
     duration time_limit = duration(0);
 
     /// For a function from a batch to a batch: element k of the result is made of element k of the argument,
     /// and of no other. A checkpoint then knows of which draws (indices that a sampler chose) each element
-    /// behind a `disaggregate` was made. If a function sorts or replaces elements although `elementwise` is
-    /// true, a run that continues from a checkpoint repeats some draws and loses others.
+    /// behind a `disaggregate` (divides batches into elements) was made. If a function sorts or replaces
+    /// elements although `elementwise` is true, a run that continues from a checkpoint repeats some draws and
+    /// loses others.
     bool elementwise = false;
 
     /// Called around this stage and each of its invocations, inside of the hooks of the run; the first hook
@@ -117,7 +118,7 @@ struct run_options {
     /// threads meanwhile: then the thread need not sleep and be woken for each item. Functions of the stages
     /// run on that thread, too, as long as a call takes some microseconds at most; less than one microsecond
     /// if the pool has several workers on several processors. The number of functions that run at once stays
-    /// the same. Without effect if another run or a task group uses the pool, if the pool has
+    /// the same. Without effect if another run or a task group uses the pool, if the pool has a function
     /// `on_thread_start`, or in a call within a coroutine. Set the option to false if these functions must
     /// not run on the thread: because the thread owns a window or a device context, has a small stack, or
     /// holds a mutex that the functions lock.
@@ -129,9 +130,9 @@ struct run_options {
     duration lap = duration(0);
 
     /// The maximum size of a random sample of the invocations of each stage (`stage_stats::samples`), and of
-    /// the times of the consumer (`pipeline_stats::consumer`). 0: no samples. For `record_of`, which
-    /// makes a recording of a run to predict other runs: predictions then use the true times; 1000 are
-    /// enough. Without effect if the run has no statistics.
+    /// the times that the user's code spends on an item of the run (`pipeline_stats::consumer`). 0: no
+    /// samples. For `record_of`, which makes a recording of a run to predict other runs: predictions then use
+    /// the true times; 1000 are enough. Without effect if the run has no statistics.
     std::size_t recording = 0;
 
     /// Called with the statistics of each whole lap, at its end.

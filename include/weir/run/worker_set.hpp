@@ -118,10 +118,10 @@ class [[nodiscard("co_await this, or the slot does not wait")]] admission_wait {
     bool yields_ = false;               // the slot waits for later stages
 };
 
-// The rule by which a `wait_queue` decides: slots that a lower concurrency has taken out of service wait
-// until the concurrency grows again. All slots are refused when the stage ends. relaxed: `set_concurrency`
-// stores `recalled` before it takes the lock under which the queue asks the rule. The slots with the lowest
-// numbers are in service, so the slots wait in the order of their numbers.
+// The rule by which a `wait_queue` (a line of waiting slots) decides: slots that a lower concurrency has
+// taken out of service wait until the concurrency grows again. All slots are refused when the stage ends.
+// relaxed: `set_concurrency` stores `recalled` before it takes the lock under which the queue asks the rule.
+// The slots with the lowest numbers are in service, so the slots wait in the order of their numbers.
 struct service_rule {
     using ticket = const slot*;
     bool over = false;
@@ -265,10 +265,11 @@ class worker_set : public stage_gate {
     // after the other would first take all memory of the machine. Errors: memory_shortage.
     void reserve(std::size_t num_slots);
     const std::string name_;
-    // The index of the stage in the trace of the run; 0 without a trace.
+    // The index of the stage in the trace (the ways of some items) of the run; 0 without a trace.
     const std::size_t index_in_trail_{run_.trail() != nullptr ? run_.trail()->add_stage(name_) : 0};
     const std::source_location where_;
-    const end_token end_token_{&run_.own_stop(), &name_};  // the address of the name identifies the stage
+    // Ends the waits of the workers at a stop. The address of the name identifies the stage.
+    const end_token end_token_{&run_.own_stop(), &name_};
     // Guards the members below, up to concurrency_, against a change of the concurrency.
     mutable standard_platform::mutex lock_;
     std::vector<owned<slot_sampler>> samplers_;  // of the slots, if the run has a `recording`

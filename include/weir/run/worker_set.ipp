@@ -91,7 +91,7 @@ template <class Policy>
 WEIR_INLINE auto worker_set<Policy>::make_slot(std::size_t index) -> owned<slot> {
     owned<slot> s;
     if constexpr (Policy::statistics) {
-        const bool alone = run_.main_executor().traits().exclusive;
+        const bool alone = run_.main_executor().traits().exclusive;  // virtual time: one thread runs all
         s = owned<slot>(new slot(name_, index, run_.main_executor(), alone));
         if (alone) s->reserve();
         if (run_.recording() != 0) {
@@ -99,7 +99,7 @@ WEIR_INLINE auto worker_set<Policy>::make_slot(std::size_t index) -> owned<slot>
             samplers_.push_back(
                 owned<slot_sampler>(new slot_sampler(most, subseed(index, 0), run_.recording())));
             s->sampler = samplers_.back().get();
-            s->meter.sample_after(0);
+            s->meter.sample_after(0);  // the first task is in the sample
         }
         detail::follow(*s, run_.trail(), index_in_trail_);
     } else {
