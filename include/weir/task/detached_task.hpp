@@ -19,6 +19,7 @@
 
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::nullptr_t
+#include <cstdint>      // for std::int64_t
 #include <exception>    // for std::current_exception
 #include <memory>       // for std::addressof
 #include <type_traits>  // for std::is_void_v
@@ -182,6 +183,13 @@ class inline_start {
     }
 };
 
+// The time until `limit` by the clock of `ex` (null: the system's clock); max() if there is no limit.
+inline duration time_left(const executor* ex, time_point limit) noexcept {
+    if (limit == (time_point::max)()) return (duration::max)();
+    const std::int64_t now = ex != nullptr ? ex->now().time_since_epoch().count() : standard_platform::now();
+    return duration(detail::time_between(now, limit.time_since_epoch().count()));
+}
+
 // While an object of this class exists, blocking calls of the thread that made it also run coroutines of a
 // list of executors: of those in the list that run on this thread (their `drive` returns true there). The
 // list is that of a run (a started pipeline) for which the thread blocks: the executors of the run's stages
@@ -203,11 +211,8 @@ class also_driven {
     static bool turn(parker& done, executor* ex, time_point limit) {
         const std::vector<executor*>* const all = here();
         if (all == nullptr) return false;
-        duration left = (duration::max)();
-        if (limit != (time_point::max)()) {
-            left = limit - (ex != nullptr ? ex->now() : time_point(duration(standard_platform::now())));
-            if (left <= duration(0)) return false;
-        }
+        const duration left = detail::time_left(ex, limit);
+        if (left == duration(0)) return false;
         const also_driven none(nullptr);
         thread_place::leave_here();  // if this is a thread of a pool, another one replaces it
         executor* const loop = ex != nullptr && !ex->traits().has_threads ? ex : nullptr;
@@ -232,15 +237,17 @@ class also_driven {
 };
 
 // Called repeatedly by a thread that waits until work on `ex` (null: the executor is unknown) sets `done`, or
-// until `limit`. Lets one of these run coroutines, the first that runs on this thread: the executors of
-// `also_driven`; `ex`; the executor whose coroutine called this function. The last must not be exclusive, as
-// virtual time is: virtual time would report the wait for other work as a deadlock. False: nothing was run,
-// and the caller should sleep.
+// until `limit` by the clock of `ex` (null: the system's clock). Lets one of these run coroutines, the first
+// that runs on this thread: the executors of `also_driven`; `ex`; the executor whose coroutine called this
+// function, for the same time by its own clock. The last must not be exclusive, as virtual time is: virtual
+// time would report the wait for other work as a deadlock. False: nothing was run, and the caller should
+// sleep.
 inline bool help_until(parker& done, executor* ex, time_point limit) {
     if (also_driven::turn(done, ex, limit)) return true;
     if (ex != nullptr && ex->drive(done, limit)) return true;
     executor* const here = current_executor();
-    return here != nullptr && here != ex && !here->traits().exclusive && here->drive(done, limit);
+    return here != nullptr && here != ex && !here->traits().exclusive &&
+           here->drive(done, weir::saturating_add(here->now(), detail::time_left(ex, limit)));
 }
 
 // The calling thread, which has to wait for `done`, replaces a thread of the pool `ex`, which pauses

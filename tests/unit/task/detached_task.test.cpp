@@ -2,20 +2,25 @@
 
 #include "support/catch.hpp"
 
+#include <weir/executor/executor.hpp>
 #include <weir/executor/schedule.hpp>
 #include <weir/executor/thread_pool.hpp>
+#include <weir/executor/timer.hpp>
 #include <weir/executor/virtual_time.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 
 #include <chrono>
+#include <coroutine>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 using namespace std::chrono_literals;
 using weir::task;
@@ -40,7 +45,42 @@ task<> fail() {
     co_return;
 }
 
+// Runs nothing, has a clock that stands still, and notes until when a thread would have slept.
+class still final : public weir::executor {
+  public:
+    still(weir::time_point now, bool is_this_threads) : now_(now), is_this_threads_(is_this_threads) {}
+    void post(std::coroutine_handle<>) noexcept override {}
+    void add(weir::timer&) noexcept override {}
+    void cancel(weir::timer&) noexcept override {}
+    weir::time_point now() const noexcept override { return now_; }
+    bool drive(flag&, weir::time_point limit) override {
+        limits.push_back(limit);
+        return is_this_threads_;
+    }
+
+    std::vector<weir::time_point> limits;
+
+  private:
+    weir::time_point now_;
+    bool is_this_threads_;
+};
+
 }  // namespace
+
+TEST_CASE("a coroutine that waits for another executor sleeps on its own for as long as its limit is away") {
+    using times = std::vector<weir::time_point>;
+    still game(weir::time_point(1s), false), loop(weir::time_point(1h), true);
+    weir::detail::parker done;
+    weir::executor* const before = std::exchange(weir::detail::current_executor(), &loop);
+    for (const auto limit : {weir::time_point(1s + 5ms), weir::time_point(900ms), weir::time_point::max()}) {
+        CHECK(weir::detail::help_until(done, &game, limit));
+    }
+    CHECK(weir::detail::help_until(done, nullptr, weir::time_point::min()));  // the clock of no executor
+    weir::detail::current_executor() = before;
+    CHECK(game.limits == times{weir::time_point(1s + 5ms), weir::time_point(900ms), weir::time_point::max()});
+    CHECK(loop.limits == times{weir::time_point(1h + 5ms), weir::time_point(1h), weir::time_point::max(),
+                               weir::time_point(1h)});
+}
 
 TEST_CASE("a detached task runs after its start, and tells its owner once that it has ended") {
     weir::virtual_time time;
