@@ -47,6 +47,8 @@ WEIR_INLINE simulated_pipeline::simulated_pipeline(const pipeline_settings& sett
         next.keeps_order =
             s.role == stage_role::function && s.output_order == output_order::input && s.concurrency > 1;
         next.seed = subseed(options.seed, i);
+        // A resample without a result has no rate, and would be simulated for `most_made` items.
+        while (is_resample && !resample_gives_items(next)) next.seed = subseed(next.seed, i);
         next.working = s.concurrency;
         if (!recorded[i].in_sequence) next.order = shuffled(recorded[i].tasks.size(), next.seed);
         if (s.role != stage_role::consumer) {
@@ -58,6 +60,17 @@ WEIR_INLINE simulated_pipeline::simulated_pipeline(const pipeline_settings& sett
     end_ = smaller<instant>(options.until.count(), INT64_MAX / static_cast<instant>(slots_.size()));
 }
 
+WEIR_INLINE std::uint64_t simulated_pipeline::resampled(const stage& of, std::uint64_t i) noexcept {
+    return high_product(splitmix64(of.seed, i), of.recorded->tasks.size());
+}
+
+WEIR_INLINE bool simulated_pipeline::resample_gives_items(const stage& of) noexcept {
+    const std::vector<recorded_task>& tasks = of.recorded->tasks;
+    bool any = tasks.empty();
+    for (std::size_t i = 0; i < tasks.size() && !any; ++i) any = tasks[resampled(of, i)].results != 0;
+    return any;
+}
+
 WEIR_INLINE recorded_task simulated_pipeline::draw(const stage& of, std::uint64_t k) const noexcept {
     const recorded_stage& recorded = *of.recorded;
     if (recorded.tasks.empty()) return {};
@@ -65,7 +78,7 @@ WEIR_INLINE recorded_task simulated_pipeline::draw(const stage& of, std::uint64_
     std::uint64_t i = k % n;
     // Each n successive invocations use all n tasks, in the order `of.order`, from a random position on.
     if (!recorded.in_sequence) i = of.order[(i + high_product(splitmix64(of.seed, k / n), n)) % n];
-    if (is_resample_) i = high_product(splitmix64(of.seed, i), n);
+    if (is_resample_) i = resampled(of, i);
     recorded_task task = recorded.tasks[i];
     const double factor = of.settings->time_factor;
     if (!are_equal(factor, 1)) {

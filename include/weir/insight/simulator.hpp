@@ -128,6 +128,10 @@ class simulated_pipeline {
     simulated_pipeline(const pipeline_settings& settings, std::span<const recorded_stage> recorded,
                        const predict_options& options, bool is_resample);
 
+    // \returns the index in the stage's sample of element `i` of its resample.
+    static std::uint64_t resampled(const stage& of, std::uint64_t i) noexcept;
+    // As gives_items(), for the stage's resample.
+    static bool resample_gives_items(const stage& of) noexcept;
     // The times and results of a stage's invocation for item number `k`: from the stage's sample, with
     // `stage_settings::time_factor` and `recorded_stage::overhead`.
     recorded_task draw(const stage& of, std::uint64_t k) const noexcept;
@@ -190,7 +194,7 @@ class simulator : private simulated_pipeline {
   public:
     // Lifetime: all arguments outlive the simulator. `settings` has passed check_settings().
     // `is_resample`: whether the sample of each stage is replaced by one as large, drawn from the sample at
-    // random with replacement.
+    // random with replacement; drawn again while it has no invocation with a result. The sample has one.
     simulator(const pipeline_settings& settings, std::span<const recorded_stage> recorded,
               const predict_options& options, bool is_resample)
         : simulated_pipeline(settings, recorded, options, is_resample) {}

@@ -1,5 +1,7 @@
 #include <weir/insight/predict.hpp>
 
+#include <weir/insight/simulator.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -122,6 +124,23 @@ TEST_CASE(
     from.stages[1].tasks.assign(1'000'000, {0ms, 0ms, 0});
     from.stages[1].tasks.back().results = 1;
     CHECK(weir::predict(from.settings, from).num_items == 10);
+}
+
+TEST_CASE("each resample of a sample in which one invocation has a result has such an invocation, too") {
+    recording from = builder().stage({.name = "drops"}, awaiting({1})).consumed();
+    from.stages[1].in_sequence = false;
+    from.stages[1].tasks.assign(400, {0ms, 1ms, 0});
+    from.stages[1].tasks.back().results = 1;
+    const weir::predict_options few{.items = 10, .skipped = 1, .resamples = 12};
+    const prediction p = weir::predict(from.settings, from, few);
+    for (const double each : p.resampled) CHECK(each > 0);
+    CHECK(p.low > 0);
+    for (std::uint64_t seed = 12; seed < 17; ++seed) {  // 3 of these draw a resample without a result first
+        weir::predict_options how = few;
+        how.seed = seed;
+        CHECK(weir::detail::simulator(from.settings, from.stages, how, true).run().stages[1].num_tasks <
+              11 * 400);
+    }
 }
 
 TEST_CASE("options and settings that make no sense are refused") {
