@@ -44,7 +44,7 @@ namespace detail {
 template <class In, class Batch, class Weigh>
 class batch_op {
   public:
-    static constexpr result_origin origin = result_origin::all_held;
+    static constexpr result_origin origin = result_origin::all_held;  // a batch is made of all held items
 
     batch_op(std::size_t size, std::uint64_t most, Weigh weigh, const aggregate_options& options)
         : size_(size), most_(most), weigh_(std::move(weigh)), drop_last_(options.drop_last),
@@ -52,13 +52,13 @@ class batch_op {
 
     void push(In&& item, std::optional<Batch>& batch) {
         const std::uint64_t weight = weight_of(std::as_const(item));
-        if (!items_.empty() && weight > most_ - detail::smaller(most_, weight_)) give(batch);
+        if (!items_.empty() && weight > most_ - detail::smaller(most_, weight_)) give(batch);  // does not fit
         if (items_.empty() && size_ <= most_reserved) items_.reserve(size_);
         items_.push_back(std::move(item));
         weight_ += weight;  // at most `most_`, unless the batch has one item only
         if (items_.size() == size_ || weight_ >= most_) due_ = true;
     }
-    void end(std::optional<Batch>&) {
+    void end(std::optional<Batch>&) {  // the stream or an epoch has ended
         if (!drop_last_) return expire();
         items_.clear();
         weight_ = 0;
@@ -74,7 +74,7 @@ class batch_op {
     bool done() const noexcept { return !due_; }  // no complete batch is left for `pop`
 
     duration max_delay() const noexcept { return max_delay_; }
-    bool holds() const noexcept { return !items_.empty(); }
+    bool holds() const noexcept { return !items_.empty(); }  // whether a batch is begun
     void expire() noexcept { due_ = !items_.empty(); }
 
   private:
@@ -92,7 +92,7 @@ class batch_op {
         due_ = false;
     }
 
-    static constexpr std::size_t most_reserved = 1U << 16U;
+    static constexpr std::size_t most_reserved = 1U << 16U;  // a larger batch allocates as it grows
     const std::size_t size_;
     const std::uint64_t most_;
     Weigh weigh_;
@@ -111,7 +111,7 @@ struct no_weight {
 template <class Batch, class Weigh>
 struct aggregate_stage : transform_stage<aggregate_stage<Batch, Weigh>> {
     static constexpr const char* kind = "aggregate";
-    static constexpr const char* one_slot =
+    static constexpr const char* one_slot =  // the end of the error message for another concurrency
         "aggregates: it fills one batch after the other, its concurrency is 1";
 
     aggregate_stage(std::size_t n, std::uint64_t max_weight, Weigh w, aggregate_options o)
@@ -155,7 +155,7 @@ template <class A, class In>
 class own_batch_op {
   public:
     using Batch = typename decltype(std::declval<A&>().accumulate(std::declval<In>()))::value_type;
-    static constexpr result_origin origin = result_origin::unknown;
+    static constexpr result_origin origin = result_origin::unknown;  // the user's object decides
 
     own_batch_op(A aggregator, bool drop_last) : aggregator_(std::move(aggregator)), drop_last_(drop_last) {}
 
@@ -185,7 +185,7 @@ struct own_aggregate_stage : transform_stage<own_aggregate_stage<A>> {
     static constexpr const char* kind = "aggregate";
     static constexpr const char* one_slot =
         "aggregates: it fills one batch after the other, its concurrency is 1";
-    static constexpr const char* no_checkpoint =
+    static constexpr const char* no_checkpoint =  // why a run has no checkpoint; null: it has one
         requires(const A& a) { a.keeps_last(); }
             ? nullptr
             : "may hold items longer than until its next batch; if its aggregator doesn't, give it bool "

@@ -56,6 +56,7 @@ class place_rule {
     place_rule(bool in_order, std::uint64_t first_epoch) noexcept
         : in_order_(in_order), epoch_(first_epoch) {}
 
+    // The answer to the request, by the state of now: go on, wait, or refused. Changes nothing.
     admission judge(const ticket& asked) const noexcept {
         const place_request& t = *asked;
         if (is_closed_) return admission::refused;
@@ -247,9 +248,9 @@ class place_rule {
     const place_request* fetcher_ = nullptr;   // its slot acquires memory for a batch; null: none
     const stop_source* fetch_stop_ = nullptr;  // ends the fetcher's wait for memory; null: it does not wait
     bool has_giver_ = false;
-    bool mark_is_due_ = false;
-    bool end_is_due_ = false;
-    bool is_closed_ = false;  // all requests are refused
+    bool mark_is_due_ = false;  // the epoch's items are settled: the giver puts all batches, then the mark
+    bool end_is_due_ = false;   // the input has ended, and no slot has an item: the giver puts all batches
+    bool is_closed_ = false;    // all requests are refused
     // The lowest number and the lowest epoch for which `block` was called; UINT64_MAX: not called.
     std::uint64_t blocked_number_ = UINT64_MAX;
     std::uint64_t blocked_epoch_ = UINT64_MAX;
@@ -262,8 +263,8 @@ struct counted_slot : Own {
     bool is_counted = false;
 };
 
-// Returns whether a pool has given a block to a wait that `stop` ends. Throws if the pool gave none without a
-// stop, because the slot would wait for ever.
+// Returns whether a pool has given a block, the memory of a batch, to a wait that `stop` ends. Throws if the
+// pool gave none without a stop, because the slot would wait for ever.
 inline bool is_given(const auto& block, const stop_source& stop) {
     refuse_if(!block && !stop.stop_requested(),
               "weir: the pool of this batch_slots gave no block though its stop token was not stopped: its "

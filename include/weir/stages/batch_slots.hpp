@@ -160,6 +160,8 @@ struct the_writer {
     };
 };
 
+// The types of a stage. `C`, `D`: the items of the queues before and behind the stage; with epochs, each is
+// wrapped with its epoch and origin.
 template <class T, class Pool, class Given, class C>
 struct batch_slots_types {
     using call =
@@ -175,7 +177,8 @@ struct batch_slots_types {
         bool is_kept = true;                // the function has not dropped the item
         bool lacks_memory_to_wait = false;  // no memory for the task that waits for a place: fails the stage
         typename epoch_item_traits<C>::provenance item_provenance;
-        std::unique_ptr<open_batch> to_give;  // a full batch; at the end of an epoch or of the input, all
+        // Batches that the slot has to put: a full one; at the end of an epoch or of the input, all.
+        std::unique_ptr<open_batch> to_give;
         std::optional<D> result;
     };
 };
@@ -266,7 +269,7 @@ template <class T, class Pool, class Function>
                                                                             std::forward<Function>(function),
                                                                             options);
     } else {
-        return detail::no_stage();
+        return detail::no_stage();  // the assertion of `is_block_source` has failed
     }
 }
 

@@ -57,7 +57,7 @@ class pool_memory {
 
     void put_back(std::byte* block) noexcept { static_cast<void>(free.try_put(std::move(block))); }
 
-    channel<std::byte*> free;
+    channel<std::byte*> free;  // the free blocks
     const std::size_t block_bytes;
 
   private:

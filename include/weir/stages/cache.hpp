@@ -34,7 +34,8 @@ struct the_cache_of {
                   "message");
 };
 
-// The result of one iteration of the worker, for the next queue: an item, or a mark at the end of an epoch.
+// The result of one iteration (one item, or the end of an epoch) of the stage's worker, for the next queue:
+// an item, or a mark, the message that ends an epoch.
 template <class D>
 struct cache_result {
     std::optional<D> value;  // none: the stage ends without a further item or mark
@@ -57,9 +58,12 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
                   channel<C, Policy>& in, channel<D, Policy>& out)
         : base(run, "cache", options, &in, &out), left_(epochs), epoch_(run.first_epoch()) {}
 
+    // The worker of the stage calls these functions: see stages/stage_kind.hpp.
+    // After the first epoch the stage makes items, as a source does, and waits for the run's limit of bytes.
     std::uint64_t byte_sources(const iteration&) const noexcept {
         return is_first_ ? 0 : detail::base_of(*this->out_).sources();
     }
+    // After the first epoch, takes nothing from the queue.
     void take(intake<channel<C, Policy>>& next, typename base::slot&, iteration& it) noexcept {
         it.place.epoch = epoch_;
         next.prepare(*this->in_, !is_first_);
@@ -91,11 +95,13 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     }
 
   private:
+    // Makes the result of an item that was taken, and keeps a copy for the later epochs.
     void record(iteration& it) {
         if (left_ > 1) record_.push_back(item_traits::value_of(*it.item));
         it.value.emplace(std::move(item_traits::value_of(*it.item)),
                          of_an_epoch(item_traits::provenance_of(*it.item)));
     }
+    // Makes the result from the next item of the record; in the last epoch, moves the item.
     void play(iteration& it) {
         T& place = record_[at_++];
         if (left_ == 1) {
@@ -105,6 +111,7 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
             it.value.emplace(std::move(copy), provenance(epoch_));
         }
     }
+    // The origin of a recorded item, which checkpoints use; a source without epochs gives none.
     provenance of_an_epoch(provenance&& given) const noexcept { return std::move(given); }
     provenance of_an_epoch(no_provenance) const noexcept { return provenance(epoch_); }
 

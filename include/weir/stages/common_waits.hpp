@@ -85,7 +85,7 @@ struct no_wait : std::suspend_never {
 };
 
 // Begins the rare waits of one worker (the coroutine of a slot), at most one at a time. Only `begin_own`
-// depends on the kind of the stage; all else is compiled once for all kinds.
+// depends on the kind of the stage (its class); all else is compiled once for all kinds.
 template <class Policy>
 class common_waits {
     using slot = slot_of<Policy>;
@@ -94,8 +94,8 @@ class common_waits {
     common_waits(worker_set<Policy>& set, slot& me) noexcept : set_(set), me_(me) {}
 
     // Begin the waits until the run lets the slot go on, for example after a pause; until the queues of the
-    // run hold fewer bytes; until the timer of a task is cancelled; until the slot is in service again. Each
-    // returns what `seldom_awaiter::begin` returns: null if the worker need not wait.
+    // run hold fewer bytes; until the timer of a task is cancelled; until a higher concurrency takes the slot
+    // into service again. Each returns as `seldom_awaiter::begin`: null if the worker need not wait.
     WEIR_NOINLINE any_awaiter* begin_admission() noexcept {
         return rare_wait_.begin([this] { return set_.wait_for_admission(me_); });
     }

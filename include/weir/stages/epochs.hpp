@@ -65,17 +65,17 @@ concept makes_epochs =
     (callable<Make, std::uint64_t> || callable<Make> || can_be_copied<Make>) &&
     source_like<made_epoch_t<Make>> && !is_epoch_item<typename items_of<made_epoch_t<Make>>::item>;
 
-// Declared only. A wrong call of `epochs` returns its result: then the static assertion is the only error.
+// Declared only: the result of a wrong call of `epochs`, so that its static assertion is the only error.
 template <class Make>
 epochs_of<Make> refused_epochs();
 
 template <class Make>
-class items_of<epochs_of<Make>> {
+class items_of<epochs_of<Make>> {  // gives the items of such a source, one by one
     using inner = items_of<made_epoch_t<Make>>;
 
   public:
-    using item = epoch_item<typename inner::item>;
-    static constexpr bool waits = inner::waits;
+    using item = epoch_item<typename inner::item>;  // an item, or the mark that ends an epoch
+    static constexpr bool waits = inner::waits;     // whether `next` returns a task
 
     explicit items_of(epochs_of<Make>&& from) : from_(std::move(from)) {}
 
@@ -165,9 +165,9 @@ class items_of<repetitions_of<Make>> {
     bool gave_any_ = false;  // whether this repetition has given an item
 };
 
-// Records which draws (samples) of a run are consumed, and makes checkpoints from this record.
-// `provenance::acknowledge` calls `settle` once for each item, on any thread: when the consumer, or a last
-// stage such as `for_each`, has taken the item, or when a stage has dropped the item.
+// Records which draws (samples) of a run are consumed, and makes checkpoints from this record. An item's
+// provenance (its epoch and draws) calls `settle` once, on any thread: when the consumer, or a last stage
+// such as `for_each`, has taken the item, or when a stage has dropped the item.
 class progress_recorder final : public progress_listener {
   public:
     explicit progress_recorder(weir::checkpoint start) : progress_(std::move(start)) {}

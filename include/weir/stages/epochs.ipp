@@ -15,6 +15,7 @@ namespace weir::detail {
 WEIR_INLINE void progress_recorder::settle(origin& from, bool taken) noexcept {
     const std::lock_guard guard(lock_);
     try {
+        // The result: how many more draws and batches are torn: taken in part.
         num_torn_ += from.settle(taken, [this](std::uint64_t position) { progress_.took(position); });
     } catch (...) {
         error_ = std::current_exception();

@@ -192,7 +192,7 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     bool took_at_once_ = false;  // `prepare` has taken an item, without `fetch`
     bool is_added_ = false;      // the current item is in `own_`, not in `from_queue`
     bool recalled_ = false;
-    provenance* provenance_ = nullptr;
+    provenance* provenance_ = nullptr;  // the epoch and origin of the current item, for added items
     // True during a call of the function. relaxed: finds wrong uses of the feeder, and orders no data.
     standard_platform::atomic<bool> open_{false};
 };
@@ -227,7 +227,7 @@ class running_traversal : public Base {
     bool tolerates_failure(const iteration& it) const noexcept { return it.item != nullptr; }
     void on_item(iteration& it) noexcept {
         Base::on_item(it);
-        static_cast<input&>(*it.second_argument).begin_call(it.item_provenance);
+        static_cast<input&>(*it.second_argument).begin_call(it.item_provenance);  // the feeder
     }
     void end_task(iteration& it) noexcept {
         static_cast<input&>(*it.second_argument).end_call();
@@ -250,7 +250,7 @@ class running_traversal : public Base {
     // Waits for an item, and takes it. Returns false if the stage ends, or if the slot goes out of service,
     // because the concurrency of the stage was reduced.
     task<bool> fetch(input& my_input, slot& me) {
-        if (my_input.is_present && !is_recalled_or_ending(me)) {
+        if (my_input.is_present && !is_recalled_or_ending(me)) {  // not the slot's first take
             yield_awaiter<slot> turn(me);
             co_await turn;
         }
@@ -266,10 +266,10 @@ class running_traversal : public Base {
             my_input.from_queue.prepare(*this->in_);  // before another slot may call `cancel_wait`
             const idle_step step = all_.become_idle(my_input);
             if (step == idle_step::end) co_return false;
-            if (step == idle_step::lead) {
+            if (step == idle_step::lead) {  // the leader: the one idle slot that takes from the queue
                 const bool came = co_await my_input.from_queue;
                 leader_resumed(my_input, came);
-                if (my_input.has_mark) {
+                if (my_input.has_mark) {  // an epoch ends: waits until all other slots are idle
                     const bool is_alone = co_await all_.wait(my_input, me, slot_state::wait_turn);
                     if (!is_alone) co_return false;
                 }

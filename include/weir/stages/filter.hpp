@@ -100,7 +100,8 @@ class skip_op {
     std::uint64_t left_;
 };
 
-// The base of the results of `take` and `skip`. `Own`: the derived class; `Op`: the operation.
+// The base of the results of `take` and `skip`. `Own`: the derived class; `Op`: the operation. `Own` has the
+// ends of messages: why the stage has one slot, and why a run with it has no checkpoint.
 template <class Own, template <class> class Op>
 struct counting_stage : transform_stage<Own> {
     counting_stage(std::uint64_t num_items, const take_options& o)
@@ -160,8 +161,8 @@ void filter(Function&&, Options&& = {}) noexcept;
 /// in the queues between these stages, are destroyed. `take(0)` gives nothing.
 ///
 /// With epochs (passes over the data): `n` items in all. The last epoch ends with the last item, and later
-/// stages give their held items. A run with this stage has no checkpoint (record of consumed items), unless
-/// the stage is on the side of a `tee`, whose results are dropped.
+/// stages give what they hold, such as a batch. A run with this stage has no checkpoint (record of consumed
+/// items), unless the stage is on the side of a `tee`, whose results are dropped.
 ///
 /// In a branch of a `split`, which divides each batch, an item is a part of a batch: the split gives `n`
 /// batches. In a `route` there, the batch of the last item is the split's last one.

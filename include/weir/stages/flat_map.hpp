@@ -156,13 +156,13 @@ class unpack_op {
     }
 
   private:
-    std::optional<In> whole_;
-    std::optional<std::ranges::iterator_t<In>> at_;
+    std::optional<In> whole_;                        // the item whose elements are given
+    std::optional<std::ranges::iterator_t<In>> at_;  // the element given last
 };
 
 struct disaggregate_stage : transform_stage<disaggregate_stage> {
     static constexpr const char* kind = "disaggregate";
-    static constexpr const char* one_slot =
+    static constexpr const char* one_slot =  // the end of the error message for another concurrency
         "disaggregates: it takes one item apart after the other, its concurrency is 1";
 
     explicit disaggregate_stage(const disaggregate_options& o)

@@ -63,9 +63,9 @@ class turn_rule {
 
   private:
     bool one_by_one_;
-    std::uint64_t left_ = 0;  // number of items that have left
-    std::uint64_t epoch_;     // the epoch of the items that may leave
-    turn blocked_{UINT64_MAX, UINT64_MAX, false};
+    std::uint64_t left_ = 0;                       // number of items that have left
+    std::uint64_t epoch_;                          // the epoch of the items that may leave
+    turn blocked_{UINT64_MAX, UINT64_MAX, false};  // the lowest number and epoch of all calls of `block`
 };
 
 // Arguments of `output_sequencer::update`. They are classes, as the declarations below name their types.
@@ -208,6 +208,8 @@ class item_tracer {
     void stop_following() noexcept {
         if (me_.is_following()) me_.follow(0);
     }
+    // Returns whether the `number`-th item of the queue is followed: then the queue has kept its tag, the
+    // number by which the trace knows the item. Tells the trail (the record of this slot's visits).
     template <class Queue>
     bool take_tag(Queue& from, std::uint64_t number) noexcept {
         trail_marks* const marks = from.trace_marks();
@@ -216,6 +218,7 @@ class item_tracer {
         me_.trail->came(marks->queue(), number, tag);
         return true;
     }
+    // Records how many items were put into the queue, and how many were got.
     template <class Queue>
     void record_depth(Queue& from, std::int64_t at) noexcept {
         using side = typename Queue::side;

@@ -9,6 +9,9 @@
 
 namespace weir::detail {
 
+// A trace follows some items through the run; a tag is the number of a followed item. `me_.follow(tag)`: the
+// slot works on this item; 0: on none that is followed. `trail`: the record of the slot's visits.
+
 WEIR_NOINLINE WEIR_INLINE bool item_tracer::begin_new(std::uint64_t nth, std::uint64_t item,
                                                       std::uint64_t epoch) noexcept {
     stop_following();

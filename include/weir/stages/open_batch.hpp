@@ -54,9 +54,9 @@ class open_batch {
     void set_filled(std::size_t count) noexcept { filled_ = count; }
 
   private:
-    std::vector<std::uint64_t> numbers_;
-    std::vector<std::size_t> freed_;
-    std::size_t given_ = 0;
+    std::vector<std::uint64_t> numbers_;  // for each place: see `number_at`
+    std::vector<std::size_t> freed_;      // places that were given out and taken back
+    std::size_t given_ = 0;               // places that were given out for the first time
     std::size_t filled_ = 0;
 };
 

@@ -74,6 +74,7 @@ class running_pipe : public ordered_function<Given, call_signature<Call, C>, C, 
         } else if (it.place.mark) {
             return &it.result.emplace(D::end_of_epoch(it.place.epoch));
         } else if (it.value) {
+            // For checkpoints, each element of this result then counts as made of the whole item.
             if (!is_elementwise_) it.item_provenance.clear_elementwise();
             return &it.result.emplace(base::item_traits::carry(*it.value, std::move(it.item_provenance)));
         } else {
@@ -83,13 +84,14 @@ class running_pipe : public ordered_function<Given, call_signature<Call, C>, C, 
     }
 
   private:
-    const bool is_elementwise_;
+    const bool is_elementwise_;  // `stage_options::elementwise`
 };
 
+// The results for an item, made one after the other. `Kept`: the types of the function.
 template <class C, class Kept>
 struct many_results : one_result<C, typename Kept::value, typename Kept::argument_state> {
-    std::optional<typename Kept::types::result> values;
-    bool is_first = true;
+    std::optional<typename Kept::types::result> values;  // the generator
+    bool is_first = true;                                // no value, and no mark, was given yet
 };
 
 // A pipe whose function returns a `generator` or `async_generator`. Each value is put before the next one is

@@ -46,6 +46,7 @@ concept stage = stage_description<S> || is_stage_list<std::remove_cvref_t<S>>;
 template <class P>
 concept composable = stage<P> || is_pipeline<std::remove_cvref_t<P>>;
 
+// Returns the row of the stages of an operand.
 template <class P>
 auto stages_of(P&& part) {
     constexpr bool fits = !std::is_lvalue_reference_v<P> || is_copyable<stage_kept_t<P>>;
@@ -74,8 +75,8 @@ auto stages_of(P&& part) {
 ///     auto run = loader.start(pool);
 ///
 /// All stages run at the same time. A queue lies between each two stages, with the name of the stage before
-/// it; the first queue is "src" by default. The consumer takes from the last queue, "sink". For the default
-/// names of other stages see `stage_options::name`.
+/// it; the first queue is "src" by default. The consumer, the user's code that takes the results, takes from
+/// the last queue, "sink". For the default names of other stages see `stage_options::name`.
 template <class Row>
 class pipeline {
     static_assert(detail::is_stage_row<Row>,
@@ -219,6 +220,7 @@ template <class Row>
 auto make_pipeline(Row&& stages) {
     // With a source, all item types are known. `given_by_row` then rejects a stage with a wrong item type.
     if constexpr (Row::begins) static_cast<void>(sizeof(given_by_row<Row>));
+    // A sink without a given capacity gets the default, which depends on the item type.
     if constexpr (Row::complete && is_sink<typename Row::last_type>)
         if (auto& room = stages.last.options.capacity; room == 0)
             room = usual_in_sink<typename given_by_row<Row>::type>;

@@ -99,8 +99,8 @@ class retrying {
     task<typename traits_of<T>::result> operator()(const T& item, const invocation& call) {
         std::optional<typename traits_of<T>::kept_result> result;
         duration delay = shorter(options_.delay);
-        const coroutine_env* const env = co_await my_env();
-        slot* const me = env->measured;  // null: the run does not measure
+        const coroutine_env* const env = co_await my_env();  // of this coroutine; does not suspend
+        slot* const me = env->measured;                      // null: the run does not measure
         std::int64_t began = me == nullptr ? 0 : detail::clock_of(*me);
         for (std::size_t attempt = 1;; ++attempt) {
             std::exception_ptr error;
@@ -142,6 +142,7 @@ class retrying {
         return !options_.when || options_.when(error);
     }
     duration shorter(duration d) const noexcept { return d < options_.max_delay ? d : options_.max_delay; }
+    // Returns the wait after a wait of `d`: longer by the factor, but `max_delay` at most.
     duration longer(duration d) const noexcept {
         if (d == duration(0)) return d;
         const auto now = static_cast<double>(d.count());

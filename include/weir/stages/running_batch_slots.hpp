@@ -50,7 +50,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
                         G&& f, channel<C, Policy>& in, output_queue& out)
         : base(run, "batch_slots", options, std::forward<G>(f), in, out), pool_(pool), form_(form),
           in_order_(options.output_order == output_order::input ||
-                    (run.is_profiled() && options.concurrency == 1)),
+                    (run.is_profiled() && options.concurrency == 1)),  // a profile may add slots
           places_(place_rule(in_order_, run.first_epoch()), "for a place in a batch") {}
 
     bool acquire_resources(auto& context) noexcept {
@@ -216,7 +216,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         answer(it);
         co_return true;
     }
-    // Unless a place is free, waits for a block for a new batch, for a free place, or for the run's end.
+    // Unless a place is free, waits for memory for a new batch, for a free place, or for the run's end.
     task<void> fetch(iteration& it) {
         const stop_source stop;
         const stop_callback on_end(this->run_.own_stop(), [&stop] { stop.request_stop(); });
@@ -234,7 +234,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         places_.update([&](place_rule& rule) { rule.stop_fetching(it.asked); });
     }
 
-    template <class Change>
+    template <class Change>  // returns what ends the wait of a slot for memory, if a place is free for it
     void change(iteration& it, Change change_rule) noexcept {
         std::optional<stop_source> stop;
         places_.update([&](place_rule& rule) { stop = change_rule(rule); }, it.context->slot);

@@ -48,7 +48,7 @@ class epoch_numbers {
 template <class C>
 class shuffle_op {
   public:
-    static constexpr result_origin origin = result_origin::unknown;
+    static constexpr result_origin origin = result_origin::unknown;  // a random item leaves
 
     shuffle_op(std::size_t size, std::uint64_t seed) : size_(size), seed_(seed), random_(seed) {}
 
@@ -77,16 +77,16 @@ class shuffle_op {
   private:
     std::size_t pick() noexcept { return static_cast<std::size_t>(random_.below(held_.size())); }
 
-    static constexpr std::size_t most_reserved = 1U << 16U;
+    static constexpr std::size_t most_reserved = 1U << 16U;  // a larger buffer allocates as it fills
     const std::size_t size_;
     const std::uint64_t seed_;
     epoch_numbers random_;
     std::vector<std::optional<C>> held_;  // none is empty; an optional, because items need not be assignable
-    bool is_draining_ = false;
+    bool is_draining_ = false;            // the stream or an epoch has ended: `pop` gives the held items
 };
 
 struct shuffle_stage : transform_stage<shuffle_stage> {
-    static constexpr bool takes_elements = true;
+    static constexpr bool takes_elements = true;  // items with their epochs and origins, as in the queue
     static constexpr const char* kind = "shuffle";
     static constexpr const char* one_slot = "shuffles: its items share one buffer, its concurrency is 1";
 

@@ -30,9 +30,9 @@ namespace weir {
 
 namespace detail {
 
-// The default capacity of a sink. With 3, a consumer that is faster than the stages is woken for nearly every
-// item; 32 reduces that cost to a seventh (bench/lab/README.md), but is used only for small values, as the
-// memory of other items is unknown.
+// The default capacity of a sink. With 3, a consumer (it takes the results) that is faster than the stages is
+// woken for nearly every item; 32 reduces that cost to a seventh (bench/lab/README.md), but is used only for
+// small values, as the memory of other items is unknown.
 template <class Item>
 inline constexpr std::size_t usual_in_sink =
     std::is_trivially_copyable_v<Item> && !std::is_pointer_v<Item> && sizeof(Item) <= 64 ? 32 : 3;
@@ -101,6 +101,8 @@ struct with_success_count : Tools {
     std::uint64_t num_done = 0;
 };
 
+// The state of one call of the function. `More`: for example, with a second argument of the function.
+// `item_provenance`: the item's epoch and origin, for checkpoints (records of consumed items).
 template <class C, class More>
 struct for_each_state : More {
     [[no_unique_address]] typename epoch_item_traits<C>::provenance item_provenance;
@@ -135,6 +137,8 @@ class running_for_each
     }
     static void store_result(iteration&, auto&&) noexcept {}
     static void store_result(iteration&) noexcept {}
+    // Called after a successful call, or for a mark (the end of an epoch). There is no result: the item
+    // counts as consumed.
     no_item* next_result(iteration& it) noexcept {
         if (!it.place.mark) ++it.context->resources.num_done;
         it.item_provenance.acknowledge(true);

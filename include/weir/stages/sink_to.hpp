@@ -39,6 +39,8 @@ struct sink_to_options {
 
 namespace detail {
 
+// The state of one put. `item_provenance`: the item's epoch and origin, for checkpoints (records of consumed
+// items).
 template <class C>
 struct sink_to_state {
     [[no_unique_address]] typename epoch_item_traits<C>::provenance item_provenance;
@@ -58,6 +60,7 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
                     channel<C, Policy>& in, typename base::output_queue& end)
         : base(run, "sink_to", options, &in, &end), to_(to), closes_(closes) {}
 
+    // The worker of the stage calls these functions: see stages/stage_kind.hpp.
     void on_item(iteration& it) noexcept { it.item_provenance = base::item_traits::provenance_of(*it.item); }
     C* work(iteration& it) const noexcept { return it.item; }
     auto make_awaitable(C* item, coroutine_env&) {
@@ -142,7 +145,7 @@ struct sink_to_stage : stage_base {
 /// \param to       the channel; outlives the run. Items are converted to the item type of the channel. If
 ///                 anybody closes the channel, the run ends without a failure.
 /// \param options  see `sink_to_options`.
-/// Order:    kept; epochs are not told apart in the channel.
+/// Order:    kept; the channel does not show where an epoch (pass over the data) ends.
 /// Suspends: while the channel is full; the state of the slot (worker) is then `slot_times::await`.
 /// Resumes:  on the stage's executor.
 /// Errors:   an exception from the conversion of an item stops the run. If the run is stopped while the stage

@@ -19,6 +19,7 @@
 
 namespace weir::detail {
 
+// The coroutine of a worker, which processes the items of one slot of a stage.
 using worker_handle = detached_task<void>::handle;
 
 // The base of the awaiters of rare waits, and of waits for an awaitable that a function of the user returns.
@@ -169,7 +170,8 @@ class erased_call final : public any_awaiter {
 class slot_machine {
   public:
     virtual ~slot_machine() = default;
-    // Prepares the worker. Called once, before all else, on the stage's executor.
+    // Prepares the worker. Called once, before all else, on the stage's executor. `env`: the environment of
+    // the coroutine: its executor, and what ends its waits.
     virtual void begin(coroutine_env& env) noexcept = 0;
     // Runs the worker until it has to wait. `worker`: the coroutine, which is suspended during the call.
     // Returns the coroutine to resume next (if there is none, a no-op coroutine), or null if the worker has

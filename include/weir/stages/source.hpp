@@ -44,7 +44,7 @@ namespace detail {
 
 template <class T>
 struct source_state {
-    std::optional<T> value;
+    std::optional<T> value;  // the item made last; none: the source has ended
 };
 
 // The stage of a run that `source` makes. `Items`: `items_of` or `any_items`, from which it takes its items.
@@ -70,6 +70,7 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
         epoch_ = run.first_epoch();
     }
 
+    // The worker of the stage calls these functions: see stages/stage_kind.hpp.
     std::uint64_t byte_sources(const iteration&) const noexcept {
         return detail::base_of(*this->out_).sources();
     }

@@ -189,7 +189,7 @@ template <class S>
 concept source_like = requires { typename items_of<S>::item; };
 
 // Gets the items from any source whose `next` does not wait. The type `any_items` does not depend on the
-// source's type, so that the stage is compiled once for each item type, as with `any_function`.
+// source's type, so that the stage is compiled once for each item type.
 template <class T>
 class any_items {
     struct holder : hidden_object {
@@ -222,6 +222,7 @@ bool is_empty_container(const S& items) {
     return false;
 }
 
+// Whether the source records which of its items were consumed, for checkpoints.
 template <class S>
 concept has_progress = requires(items_of<S>& items, run_context& run) { items.add_progress(run); };
 

@@ -26,8 +26,9 @@
 
 namespace weir::detail {
 
-// The item on which a task begins, for hooks and traces. `from`: the queue of the item; null: the item comes
-// from no queue, or there is no item. `is_made`: the stage makes the item without input.
+// The item on which a task begins, for hooks and traces (which follow some items through the run). `from`:
+// the queue of the item; null: the item comes from no queue, or there is no item. `queue_number`: its number
+// there. `is_made`: the stage makes the item without input.
 template <class Policy>
 struct task_item {
     std::uint64_t number;  // of the item at the stage
@@ -145,6 +146,7 @@ class stage_task : public slot_machine {
         stage_.on_item(it);
     }
 
+    // The number of the current item at this stage: see `task_context::number` and `stage_kind::number_of`.
     std::uint64_t item_number(const iteration& it) noexcept {
         const bool has_own = !traits.works_without_item || (it.item != nullptr && !it.place.mark);
         return !traits.numbers_results && has_own ? stage_.number_of(it.place) : context_.value.number;
@@ -153,6 +155,7 @@ class stage_task : public slot_machine {
         return it.has_work && stage_.counts_as_task(it);
     }
 
+    // Ends the task: records its time or failure, and calls the hooks behind it.
     WEIR_ALWAYS_INLINE task_end end_task(iteration& it) noexcept {
         stage_.end_task(it);
         // The destructor of the item is part of the task.
@@ -203,6 +206,8 @@ class stage_task : public slot_machine {
                                     has_item, !has_item && it.item != nullptr && !it.place.mark);
     }
 
+    // Ends the iteration, and sets the next step: to cancel the timer for held items, to take an item, or to
+    // end. Returns null, as there is no result to put.
     D* finish(iteration& it) noexcept {
         if (context_.value.is_watched) context_.value.end_watched(stage_.holds_items(it));
         it.ends_stage = it.ends_stage || stage_.is_finished(it);

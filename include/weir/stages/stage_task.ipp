@@ -13,8 +13,9 @@
 
 namespace weir::detail {
 
-// Begins to record samples, if the run does. A worker of an `aggregate` is watched all the time, as a batch
-// is made of many tasks. For samples, other workers are watched only during a task of the sample.
+// Begins to record samples, if the run does. A watched worker calls hooks, traces items and records samples.
+// A worker of an `aggregate` is watched all the time, as a batch is made of many tasks. For samples, other
+// workers are watched only during a task of the sample.
 template <class Policy>
 WEIR_INLINE task_context<Policy>::task_context(running_stage<Policy>& stage, slot_type& me, coroutine_env& e,
                                                const stage_traits& traits, bool needs_call,

@@ -25,7 +25,7 @@ namespace weir::detail {
 //   2. wait until the run admits the slot: for the end of a pause, later stages, a budget of bytes or items;
 //   3. work: call the function of the stage, between hooks and within the time limit;
 //   4. account for the task: record its time, or its failure;
-//   5. for each result: wait for the turn of the item, and put the result;
+//   5. for each result: wait until the item may leave the stage (its turn), and put the result;
 //   6. leave the turn, and take the next item.
 // With `makes_results_later`, the worker waits for the turn before step 3.
 // The coroutine is suspended while `advance` runs, so a take or put that waits need not return to it first.
@@ -87,7 +87,7 @@ class stage_worker final : public stage_task<Kind> {
             }
             if (result != nullptr || it.next == worker_step::skip) {
                 now = state::put;
-            } else if (it.next > worker_step::skip) {
+            } else if (it.next > worker_step::skip) {  // a step that waits
                 now = state_ = state::waited;
                 if (const auto next = detail::suspend_in(waits_.begin(it, context_.value), worker))
                     return next;

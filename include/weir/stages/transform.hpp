@@ -34,7 +34,7 @@ namespace weir::detail {
 //     void expire()                           the time is over: the next `pop` stores the held items
 // An exception stops the run. A task is a `push` and its `pop`s; its time does not include waits for room.
 //
-// For traces and checkpoints, an operation declares from which items it makes a result:
+// For traces (of items) and checkpoints (of consumed items), it declares from which items it makes a result:
 //
 //     static constexpr result_origin origin   `its_item`, the item pushed last, by default
 //     bool result_lacks_item() const          the result of the last `push` is made of earlier items only
@@ -174,7 +174,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     }
 
   private:
-    static constexpr bool is_tracked = !std::is_same_v<Out, D>;
+    static constexpr bool is_tracked = !std::is_same_v<Out, D>;  // a result gets an epoch and an origin
     static constexpr bool pops = requires(Op& op, std::optional<Out>& out) { op.pop(out); };
 
     static auto& result(iteration& it) noexcept {
@@ -254,7 +254,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
         }
     }
 
-    Op op_;
+    Op op_;  // made for this run
     // In a branch of a `split`, an epoch is a part of a batch: there, a mark follows the last item.
     const bool ends_part_;
     typename item_traits::provenance provenance_;  // of the next result: its epoch and origin

@@ -53,6 +53,7 @@ class traversal {
         return first_found_first_ ? shared_.take_oldest(into, items_, number)
                                   : me.pending.take_newest(into, items_, number);
     }
+    // Takes the oldest item of another slot. Returns false if there is none, or one shared deque.
     bool take_from_others(traversal_slot& me, void* into, std::uint64_t& number) noexcept {
         // relaxed: a hint; a slot that becomes idle looks again
         if (first_found_first_ || items_.pending.load(std::memory_order_relaxed) == 0) return false;
@@ -77,6 +78,7 @@ class traversal {
     }
     // Wakes the waiting slots that have to go out of service: those whose flag `slot::recalled` is set.
     void recall_idle() noexcept { slots_.ask_all(); }
+    // Makes a slot idle that has found no pending item, and returns its next step: see `traversal_rule`.
     idle_step become_idle(traversal_slot& me) noexcept {
         idle_step next = idle_step::end;
         slots_.update([&](traversal_rule& rule) { next = rule.become_idle(me); });
@@ -122,9 +124,9 @@ class traversal {
     }
 
     item_counts items_;
-    count idle_{0};
-    count most_waiting_{0};
-    count discarded_{0};
+    count idle_{0};                                     // slots that have found no item
+    count most_waiting_{0};                             // the largest number of pending items so far
+    count discarded_{0};                                // pending items that were destroyed at the end
     standard_platform::atomic<std::uint64_t> came_{0};  // items that came from the queue
     standard_platform::atomic<bool> has_ended_{false};
     pending_items shared_;

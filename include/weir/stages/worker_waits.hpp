@@ -24,7 +24,7 @@
 
 namespace weir::detail {
 
-// The awaitable by which a worker takes items from a queue, one by one. Stores the item until `drop`.
+// The awaitable by which a worker (of one slot) takes items from a queue. Stores an item until `drop`.
 template <class Queue>
 class intake : public get_operation<Queue> {
     using base = get_operation<Queue>;
@@ -191,7 +191,7 @@ inline constexpr bool awaits_work = !std::is_same_v<typename awaited_work<Kind>:
 template <class Kind>
 inline constexpr bool awaits_fetch = !std::is_same_v<typename awaited_fetch<Kind>::type, nothing>;
 
-template <class Kind>
+template <class Kind>  // begins and ends the waits of one worker; `Kind`: the class of its stage
 class worker_waits : common_waits<typename Kind::policy_type> {
     using base = common_waits<typename Kind::policy_type>;
     using iteration = typename Kind::iteration;
