@@ -85,6 +85,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
         }
     }
 
+    // For the times of a stage's slot (worker): when the operation had ended, in ns; 0: unknown.
     std::int64_t ready_at() const noexcept { return state_->ready_at(); }
 
   private:
@@ -139,7 +140,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 ///           lie in the frame, close the I/O object first, on the thread that runs the `io_context`.
 /// Threads:  the operation starts on the coroutine's thread. As always in Asio, only one thread at a time may
 ///           use an I/O object.
-/// Stops:    a stop of the run of the awaiting stage, the stage's time limit and a `when_any` cancel the
+/// Stops:    in a pipeline's function, a stop of its run; the stage's time limit; and a `when_any` cancel the
 ///           operation, if it can be cancelled. If the operation then ends with `operation_aborted`, the
 ///           await throws `stopped`, with `as_tuple()`, too, and partial results are dropped. To get partial
 ///           results, use `awaiting_unless(call.stop()).as_tuple()`, where `call` is the `invocation` that

@@ -87,6 +87,7 @@ class [[nodiscard("co_await this, or the coroutine doesn't begin")]] spawning {
         return spawned_->it.await_suspend(h);
     }
     T await_resume() { return spawned_->it.await_resume(); }
+    // For the times of a stage's slot (worker): when the coroutine had ended, in ns; 0: unknown.
     std::int64_t ready_at() const noexcept { return spawned_->it.ready_at(); }
 
   private:

@@ -156,6 +156,7 @@ class [[nodiscard("co_await this, or nothing happens")]] sender_awaiter {
             return operation_->at.take();
         }
     }
+    // For the times of a stage's slot (worker): when the sender completed, in ns; 0: unknown.
     std::int64_t ready_at() const noexcept { return operation_->at.ready_at(); }
 
   private:

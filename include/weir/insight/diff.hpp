@@ -56,7 +56,8 @@ struct stage_difference {
 struct run_difference {
     std::string refused = {};                ///< why the runs can't be compared; empty if they can be
     std::vector<std::string> settings = {};  ///< as "concurrency of a: 2 -> 4"; also stages of one run only
-    std::vector<stage_difference> stages = {};  ///< stages of both runs that take time; the consumer, too
+    /// The stages of both runs that take time, and the consumer, which takes the results.
+    std::vector<stage_difference> stages = {};
     std::vector<state_difference> states = {};  ///< the states that changed; only if `has_difference`
     bool rate_changed = false;        ///< whether the rates differ beyond chance, by `least_change` or more
     double rate_before = 0;           ///< items per second in the first run
@@ -109,7 +110,7 @@ struct diff_options {
 /// Stages are matched by name. If one run lacks a stage, `run_difference::settings` names the stage, and the
 /// other stages are compared.
 ///
-/// \param before  the statistics of the first run, or its recording.
+/// \param before  the statistics of the first run, or its recording (settings, and a sample of the times).
 /// \param after   those of the second run.
 /// \returns the difference. `stage_difference::detectable` is the smallest change of a stage's time that
 ///          `diff` would have named in 95 of 100 cases.

@@ -28,7 +28,7 @@ struct headspace_options {
 /// The result of `headspace`: three rates, in items per second, and what follows from these rates. A measured
 /// time of 0 counts as 1 ns.
 struct headspace_result {
-    double measured = 0;         ///< of the pipeline with the consumer
+    double measured = 0;         ///< of the pipeline with the consumer, the function that uses the items
     double consumer = 0;         ///< of the consumer alone, with items that are kept in memory
     double pipeline = 0;         ///< of the pipeline alone, with a consumer that takes no time
     double gain = 0;             ///< how much more `consumer` is than `measured`: 0.25 is a quarter more

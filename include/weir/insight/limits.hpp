@@ -15,7 +15,7 @@
 
 namespace weir {
 
-/// What limits the rate of a pipeline. A slot is a worker of a stage.
+/// What limits the rate of a pipeline. A slot is a worker of a stage; the consumer takes the results.
 enum class limit_cause : std::uint8_t {
     stage,       ///< a stage: its function takes too long, or the stage has too few slots
     room,        ///< the queues: their capacity is too small for times that vary from item to item

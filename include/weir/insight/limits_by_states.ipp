@@ -32,7 +32,8 @@ WEIR_INLINE bool is_judged(const stage_stats& stage) {
     return !stage.per_slot.empty() && stage.kind != "sink";
 }
 
-// The queue behind the sink, from which the consumer takes items. Null without a sink or such a queue.
+// The queue behind the sink (a last stage), from which the consumer takes items. Null without a sink or such
+// a queue.
 WEIR_INLINE const channel_stats* last_queue(const pipeline_stats& stats) {
     if (stats.stages.empty() || stats.stages.back().kind != "sink" || stats.channels.empty()) return nullptr;
     const std::vector<std::size_t>& outputs = stats.stages.back().outputs;

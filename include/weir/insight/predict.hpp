@@ -26,7 +26,7 @@ namespace weir {
 /// average size.
 ///
 /// \param settings  those of the recording, with changes; names and roles of the stages remain.
-/// \param from      the recording, whose times and results the simulated stages take.
+/// \param from      the recording of a run, whose times and results the simulated stages take.
 /// \returns the rate and the statistics of the simulated run.
 /// Errors: `std::invalid_argument` for settings that no pipeline can have, such as a concurrency of 0, and
 ///         for a recording of other stages; for `items` below 2, for `skipped` of 0 or not below `items`, and
@@ -71,7 +71,7 @@ enum class change_kind {
                        ///< other stages take equally long for a larger batch
     completion_order,  ///< the stage gives results as they are finished; no `value`
     threads,           ///< the number of threads of thread pool number `pool`; `value`: the number
-    consumer,          ///< the average time of the consumer; `value`: in seconds
+    consumer,          ///< the average time of the consumer, which takes the results; `value`: in seconds
     source,            ///< the source takes no time; no `value`
     max_bytes,         ///< the queue behind the stage has no limit of bytes; no `value`
 };

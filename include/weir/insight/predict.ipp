@@ -92,7 +92,8 @@ WEIR_INLINE recording detail::calibrated(recording from, const prediction& today
         }
         return predict(from.settings, from, options).rate;
     };
-    // These simulations use the seed of `today.rate`, so they deviate from the mean as `today.rate` does.
+    // These simulations use the seed of `today` (the prediction with the run's own settings): so they deviate
+    // from the mean as `today.rate` does.
     const double wanted = from.rate * today.rate / explained;
     // The bound of the search is twice the overhead that explains the measured rate if the slowest stage has
     // `widest` slots, always at work. With fewer slots, a smaller overhead explains this rate.

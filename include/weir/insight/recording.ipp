@@ -215,7 +215,8 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
     all.rate = stats.first_item ? stats.first_item->rate() : stats.rate();
     // `pools[i]`: the threads of the executor of stage i if no earlier stage has this executor; else 0.
     all.settings.pools = std::vector<std::size_t>(n);
-    const bool has_sink = detail::role_of(stats.stages.back()) == stage_role::sink;  // else a for_each
+    // Without a sink, the last stage uses the items itself, as `for_each` does.
+    const bool has_sink = detail::role_of(stats.stages.back()) == stage_role::sink;
     const std::size_t num_stages = n + (has_sink ? 1 : 2);
     all.settings.stages = std::vector<stage_settings>(num_stages);
     all.stages = std::vector<recorded_stage>(num_stages);

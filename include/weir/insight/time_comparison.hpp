@@ -92,11 +92,12 @@ struct time_change {
 };
 time_change change_of(const time_sample& before, const time_sample& after) noexcept;
 
-// Returns the index of the first stage whose mean time has changed between two recordings, the consumer being
-// the last; or the number of stages if no time has changed. Returns 0, too, if the recordings have different
-// numbers of stages. A change is more than 10 % of the larger mean plus five times the larger standard error.
-// Stages whose invocations together take less than 5 % of the duration of `now` don't count. For the
-// consumer, 30 % replaces both shares: its time includes waits of its thread for a processor.
+// Returns the index of the first stage whose mean time has changed between two recordings (samples of a run's
+// times); the consumer, which takes the results, is the last. Or the number of stages if no time has changed.
+// Returns 0, too, if the recordings have different numbers of stages. A change is more than 10 % of the
+// larger mean plus five times the larger standard error. Stages whose invocations together take less than 5 %
+// of the duration of `now` don't count. For the consumer, 30 % replaces both shares: its time includes waits
+// of its thread for a processor.
 std::size_t find_other_times(const recording& before, const recording& now);
 
 // How much the rate of a lap (a part of a run) with `num_items` items varies by chance, as a share: twice the

@@ -30,7 +30,8 @@ struct tune_budget {
     std::size_t item_bytes = 0;  ///< the most bytes of an item in any queue; only used with `max_bytes`
 };
 
-/// The options of a tuner. A lap is a part of the run that is measured by itself.
+/// The options of a tuner. A lap is a part of the run that is measured by itself. The consumer takes the
+/// run's results.
 struct tune_options {
     double worthwhile = 0.05;         ///< the least predicted increase of the rate, as a share, for a change
     std::uint64_t fewest_items = 10;  ///< a lap goes on until the consumer has got this many; at least 2

@@ -20,7 +20,7 @@ struct plan_limits {
     std::size_t pool = 0;            // the index of this pool in `pipeline_settings::pools`
     std::vector<bool> fixed_slots;   // for each stage: the number of its slots can't be changed
     std::vector<bool> fixed_room;    // for each stage: the queue behind it can't be changed, or is missing
-    std::vector<double> per_item;    // for each stage: its invocations, divided by the consumer's items
+    std::vector<double> per_item;    // for each stage: its invocations, divided by the pipeline's results
     std::size_t most_slots = 64;     // the most slots of a stage
     std::size_t most_capacity = 64;  // the greatest capacity of a queue
 };
@@ -36,8 +36,8 @@ struct resources {
 resources resources_of(const pipeline_settings& settings, const plan_limits& limits);
 bool is_within(const resources& used, const plan_limits& limits) noexcept;
 
-// The predicted rate of these settings, items per second. Predictions from one recording use the same
-// random draws of times, so that their rates can be compared.
+// The predicted rate of these settings, items per second. Predictions from one recording (a sample of a run's
+// times) use the same random draws of times, so that their rates can be compared.
 double planned_rate(const pipeline_settings& settings, const recording& from);
 
 // Finds settings with nearly the greatest rate within the limits, and hardly more resources than this rate

@@ -21,7 +21,7 @@ struct verdict {
     double lost = 0;         ///< the share of time that `change` saves; without a change: see `explain`
     std::optional<setting_change> change = std::nullopt;  ///< what to change; none: unknown, or none helps
     double gain = 0;            ///< the increase of the rate by this change, as a share
-    double sure = 0;            ///< the share of resamples with this cause: see `judge`; by states alone, 0.7
+    double sure = 0;            ///< how sure the cause is, 0 to 1: see `judge`; by states alone, 0.7
     std::string sentence = {};  ///< all of this in a sentence, without a full stop at its end
 };
 
@@ -32,7 +32,7 @@ struct verdict {
 /// `verdict::change` is that change, or one that is easier to make, with the same cause and most of the gain;
 /// none for `balanced`. `verdict::sure` is the share of `predict_options::resamples` in which a change with
 /// this cause brings most, or nearly as much; for `balanced`, in which no change brings 7 %. Without
-/// resamples, `verdict::sure` is 1.
+/// resamples (predictions from samples drawn at random), `verdict::sure` is 1.
 ///
 /// \param from  the recording that the result was made from.
 /// \returns the verdict. `verdict::cause` is `limit_cause::unsure` if `verdict::sure` is below 0.6, or if the
@@ -50,7 +50,7 @@ struct verdict {
 ///
 /// A run that can't be predicted, or whose prediction doesn't fit, is judged by the states of its slots
 /// (workers) and the use of processors. The verdict then is less sure, has no change, and `lost` is the share
-/// of the time in which the consumer waits; 0 if the pipeline ends with `for_each` or `sink_to`.
+/// of the time in which the consumer waits; 0 if the last stage uses the items itself, as `for_each` does.
 /// `verdict::sentence` says why the run can't be predicted.
 /// \returns the verdict. `limit_cause::unsure` if even the states tell nothing; the sentence then doesn't say
 ///          why the run can't be predicted.

@@ -133,7 +133,8 @@ class channel_meter {
 class no_meter {};  // for channels that are not measured
 
 // The statistics of a sink that is merged with a channel. A sink is the last stage of a pipeline; it takes
-// items from the queue before the sink, and puts them into its own queue, from which the consumer gets them.
+// items from the queue before the sink, and puts them into its own queue. From that queue, the consumer (the
+// program's thread or coroutine) gets them. A mark ends an epoch, which is one pass over the data.
 struct sink_figures {
     std::uint64_t num_taken = 0;   // items taken from the queue before the sink
     std::uint64_t num_passed = 0;  // items put into the sink's own queue

@@ -31,8 +31,8 @@ struct histogram_bucket {
 /// `+=` merges histograms of several threads or times without loss; the difference of two snapshots holds
 /// the durations recorded in between.
 ///
-/// If only count, sum and maximum of some durations were recorded, `has_quantiles` is false: with the policy
-/// `summed`, or if a recorder could not allocate its buckets.
+/// If only count, sum and maximum of some durations were recorded, `has_quantiles` is false: in a channel or
+/// run with the policy `summed`, or if a recorder (which counts durations) could not allocate its buckets.
 ///
 /// Threads: a value, like `int`. Cost: 10 KiB; only `buckets` allocates; `record` O(1), all else O(buckets).
 /// Source: G. Tene, HdrHistogram, http://hdrhistogram.org; other bounds, and no resizing.

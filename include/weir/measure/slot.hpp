@@ -59,8 +59,9 @@ class slot : public basic_state_meter<> {
     }
     bool is_in_overhead() const noexcept { return is_in_overhead_; }
 
-    // The chain resumes: marks the calling thread as working for the stage until the chain suspends. Policies
-    // without statistics call only this; `enter_thread` calls it, too. Costs one access to thread-local data.
+    // The chain resumes: marks the calling thread as working for the stage until the chain suspends. A run
+    // without statistics calls only this; `enter_thread` calls it, too. Costs one access to thread-local
+    // data.
     void set_work_here() const noexcept { trampoline::set_work_here(stage_); }
 
     // Stores the thread that runs the chain, for `is_below`. Called by `resumed`. Called without `resumed`
@@ -92,7 +93,7 @@ class slot : public basic_state_meter<> {
     bool has_used_time_slice() const noexcept { return (slow_reasons_ & time_slice_used) != 0; }
 
     // Sets the trace of the slot, and the journal of its states. Called before the slot is used, if the run
-    // is traced.
+    // is traced: the steps of some items are recorded.
     void start_tracing(slot_trail& by, state_journal& journal) noexcept {
         trail = &by;
         write_into(journal);
@@ -133,9 +134,9 @@ class slot : public basic_state_meter<> {
     std::uint64_t failures() const noexcept { return failures_.load(std::memory_order_acquire); }
     std::int64_t failure_time() const noexcept { return failure_time_.load(std::memory_order_relaxed); }
 
-    // Counts a call of a function in `retry` that failed, and is repeated. `lost`: the time of the failed
-    // call, and of the wait after it. Only a coroutine of the slot calls this. The release publishes the
-    // time, which is stored before.
+    // Counts a call of a function that failed, and that the wrapper `retry` repeats. `lost`: the time of the
+    // failed call, and of the wait after it. Only a coroutine of the slot calls this. The release publishes
+    // the time, which is stored before.
     void count_retry(std::int64_t lost) noexcept {
         retry_time_.store(add_interval(retry_time(), 0, lost), std::memory_order_relaxed);
         retries_.store(retries() + 1, std::memory_order_release);  // pairs with retries()

@@ -72,8 +72,9 @@ constexpr bool is_idle(slot_state s) noexcept {
     return !has_thread(s) && s != slot_state::await && s != slot_state::runnable;
 }
 
-// The last 32 states of a slot, for traces of items. Written by the thread that changes the slot's state.
-// Read by the slot's coroutine while it runs, when no other thread changes the state.
+// The last 32 states of a slot, for traces (records of the steps of single items). Written by the thread that
+// changes the slot's state. Read by the slot's coroutine while it runs, when no other thread changes the
+// state.
 class state_journal {
   public:
     struct entry {

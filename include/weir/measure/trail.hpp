@@ -14,9 +14,10 @@
 
 namespace weir::detail {
 
-// The tags of the traced items in one queue. A tag is a number other than 0 that identifies a traced item. A
-// tag is set under the lock of the queue, before the item can be got; the getter takes the tag without a
-// lock. So an item that is not traced costs its getter one load, and its putter nothing.
+// The tags of the traced items in one queue. A trace records the steps of chosen items through the stages of
+// a pipeline. A tag is a number other than 0 that identifies a traced item. A tag is set under the lock of
+// the queue, before the item can be got; the getter takes the tag without a lock. So an item that is not
+// traced costs its getter one load, and its putter nothing.
 class trail_marks {
   public:
     // `feeds_stage`: a stage gets from the queue; false: the consumer does, which takes the run's results.

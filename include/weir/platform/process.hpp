@@ -74,7 +74,7 @@ class process_of_origin {
 
 class registry;
 
-// What a registered object is: a wait site or a run.
+// What a registered object is: a wait site (see `registry`), or a run (a started pipeline).
 enum class registry_kind : bool { site, run };
 
 // Base of objects that can be in a registry. The destructor removes the object from its registry; the

@@ -150,8 +150,8 @@ class trampoline {
     }
 
     // Stores that the coroutine that runs here, and those to which it transfers control, work for `owner`.
-    // `owner`: an address that identifies a stage or a run; null: unknown. No effect on a thread without a
-    // trampoline, where the end of the coroutine would go unnoticed.
+    // `owner`: an address that identifies a stage of a pipeline, or a run; null: unknown. No effect on a
+    // thread without a trampoline, where the end of the coroutine would go unnoticed.
     WEIR_NOINLINE static void set_work_here(const void* owner) noexcept {
         if (trampoline* const here = of_thread()) here->work_of_ = owner;
     }

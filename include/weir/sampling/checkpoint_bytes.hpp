@@ -18,9 +18,10 @@
 namespace weir::detail {
 
 // The contents of a `checkpoint`, under the names that its members have, and their format as bytes. The rank
-// has taken its positions below `watermark`, and those in `ahead`. The positions below `base`, and those in
-// `before`, were taken by earlier runs, or belong to epochs that are over. All numbers are little-endian. The
-// number of positions in `ahead` follows from the number of all bytes.
+// (process `rank` of `world`) has taken its positions (numbers of samples) below `watermark`, and those in
+// `ahead`. The positions below `base`, and those in `before`, were taken by earlier runs, or belong to epochs
+// that are over. All numbers are little-endian. The number of positions in `ahead` follows from the number of
+// all bytes.
 //
 // | at | bytes | what                                                                        |
 // |----|-------|-----------------------------------------------------------------------------|

@@ -18,11 +18,11 @@
 
 namespace weir {
 
-/// Returns the draws of one rank (one of the processes that share the work), one by one. Each epoch (pass
-/// over the data) has `size` draws, in an order that does not depend on the ranks. Draw number k of an epoch,
-/// from 0, goes to rank k % world, where `world` is the number of ranks. `tail` says what happens if the last
-/// round (one draw for each rank) is incomplete. After a resumption, only the draws that were not taken are
-/// numbered.
+/// Returns the draws (chosen samples) of one rank (a process that shares the work), one by one. Each epoch
+/// (pass over the data) has `size` draws, in an order that does not depend on the ranks. Draw number k of an
+/// epoch, from 0, goes to rank k % world, where `world` is the number of ranks. `tail` says what happens if
+/// the last round (one draw for each rank) is incomplete. After a resumption, only the draws that were not
+/// taken are numbered.
 ///
 ///     while (auto d = sampler.next()) load(d->index);   // one epoch; repeated, the next epoch
 ///
@@ -67,7 +67,8 @@ class basic_sampler {
     /// The current epoch, from 0. Grows by one when `next` returns nothing.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
-    /// The number of draws, padded ones included, that `next` will still return in this epoch.
+    /// The number of draws that `next` will still return in this epoch; padded ones (repeats of others)
+    /// count.
     [[nodiscard]] std::uint64_t remaining() const noexcept {
         if (entered_) return share_ - num_returned_ + (padding_ ? 1 : 0);
         if (!partition_.has(epoch_)) return 0;

@@ -148,7 +148,7 @@ class shard {
 
 namespace weir::detail {
 
-// The positions of an endless sequence of epochs that are dealt to one rank.
+// The positions (numbers of draws) of an endless sequence of epochs that are dealt to one rank.
 //
 // Epoch e has the positions e * size to (e + 1) * size - 1. Positions below `base`, and those in `taken`, are
 // dealt to no rank: earlier runs took them, or their epoch is over. Of the remaining positions of each epoch,

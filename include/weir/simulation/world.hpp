@@ -154,9 +154,9 @@ class failed_check : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The world of one schedule of a scenario: an executor on virtual time. Which of the ready coroutines runs
-/// next is a decision of the schedule (see `explore`). After every step, all channels with waiters are
-/// checked, and the functions given to `always` are called.
+/// The world in which `explore` runs a scenario (a test) under one schedule: an executor on virtual time.
+/// Which of the ready coroutines runs next is a decision of the schedule. After every step, all channels with
+/// waiters are checked, and the functions given to `always` are called.
 ///
 /// Threads: the scenario's thread runs all coroutines. While a coroutine blocks this thread in a wait of the
 ///          library, the world runs the other coroutines on a thread of its own. No other thread may post.
@@ -213,7 +213,8 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     std::string left_behind() const;
 
   private:
-    // Decides whether the scenario's thread continues before the next ready coroutine runs.
+    // Decides whether the scenario's thread, whose wait could end, continues before the next ready coroutine
+    // runs.
     bool thread_goes_on();
 
     WEIR_INLINE void turn(weir::detail::parker&, time_point limit) override;
