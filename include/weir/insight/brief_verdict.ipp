@@ -25,7 +25,8 @@ inline constexpr std::size_t brief_resamples = 5;
 inline constexpr std::size_t brief_contenders = 2;       // how many causes get repeated predictions
 inline constexpr std::uint64_t fewest_for_verdict = 20;  // items, and invocations of a stage
 
-// How many invocations all stages need for one item of the consumer; sink and consumer need one each.
+// How many invocations all stages need for one item of the consumer, which takes the results from the sink;
+// sink and consumer need one each.
 WEIR_INLINE double tasks_per_item(const pipeline_stats& stats) noexcept {
     double tasks = 0;
     for (const stage_stats& each : stats.stages) tasks += static_cast<double>(each.num_tasks);

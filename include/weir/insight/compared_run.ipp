@@ -34,8 +34,9 @@ WEIR_INLINE std::optional<double> busy_share(const slot_times& times) noexcept {
     return static_cast<double>(times.busy().count()) / static_cast<double>(all.count());
 }
 
-// If only the average of the consumer's times is known, the deviation counts as 1.5 times the average: more
-// than in an exponential distribution (1), or in a log-normal one with sigma 1 (1.31).
+// If only the average of the times of the consumer (which takes the results) is known, the deviation counts
+// as 1.5 times the average: more than in an exponential distribution (1), or in a log-normal one with sigma 1
+// (1.31).
 WEIR_INLINE void compared_run::add(const recorded_stage& consumer) {
     constexpr double unknown_variation = 1.5;
     compared_stage next{.name = "consumer", .is_consumer = true, .num_tasks = num_items};

@@ -165,7 +165,8 @@ WEIR_INLINE std::optional<visible_limit> deeper_limit(const pipeline_stats& stat
     const stage_stats* at = nullptr;
     for (const stage_stats& each : stats.stages) {
         if (each.name == stage) at = &each;
-        // A slow consumer keeps items, and so their memory: then the waits are not the cause.
+        // A slow consumer (of the results) keeps items, and so their memory: then the waits are not the
+        // cause.
         const auto waits = reason_of_blocks(each, stats.elapsed);
         if (waits && found != limit_cause::consumer) return waits;
     }

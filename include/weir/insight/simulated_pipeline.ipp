@@ -149,7 +149,8 @@ WEIR_INLINE simulated_pipeline::index simulated_pipeline::remove_first(std::vect
 
 WEIR_INLINE void simulated_pipeline::wake(index who, phase next) {
     slot& them = slots_[who];
-    enter(them, slot_state::run);  // for no time: later steps of this instant enter other states
+    // For no time: later steps of this instant enter other states.
+    enter(them, slot_state::run);
     them.next = next;
     ready_.push(who);
 }

@@ -83,8 +83,9 @@ class plan_search {
     bool may_change_room(std::size_t i) const {
         return i < limits_.fixed_room.size() && !limits_.fixed_room[i];
     }
-    // The queue before the consumer keeps its capacity, as far as the budget allows: a recording may have
-    // only the average time of the consumer. Then no prediction tells which capacity varying times need.
+    // The queue before the consumer (of the results) keeps its capacity, as far as the budget allows: a
+    // recording may have only the average time of the consumer. Then no prediction tells which capacity
+    // varying times need.
     bool keeps_room(std::size_t i) const { return best_.stages[i].role == stage_role::sink; }
     bool may_lose_room(std::size_t i) const {
         return may_change_room(i) && (!keeps_room(i) || limits_.items != 0);

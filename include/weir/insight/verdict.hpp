@@ -21,7 +21,7 @@ struct verdict {
     double lost = 0;         ///< the share of time that `change` saves; without a change: see `explain`
     std::optional<setting_change> change = std::nullopt;  ///< what to change; none: unknown, or none helps
     double gain = 0;            ///< the increase of the rate by this change, as a share
-    double sure = 0;            ///< how sure the cause is, 0 to 1: see `judge`; by states alone, 0.7
+    double sure = 0;            ///< the share of resamples with this cause: see `judge`; by states alone, 0.7
     std::string sentence = {};  ///< all of this in a sentence, without a full stop at its end
 };
 

@@ -123,7 +123,7 @@ template <class T>
 }
 
 // \returns the cells for a lap of the whole pipeline: for how long nothing has moved, the number of items
-//          that the consumer got, and the members of `first_item_stats`.
+//          that the consumer (which takes the results) got, and the members of `first_item_stats`.
 [[nodiscard]] cell_row pipeline_cells(const pipeline_stats& lap);
 
 }  // namespace weir::detail

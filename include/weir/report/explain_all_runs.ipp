@@ -144,7 +144,7 @@ WEIR_INLINE auto present_runs::read(const watched_run& run) -> present_run {
                        " items in " + units::time(stats.elapsed) + ", " + units::rate(stats.rate());
     if (stats.idle > duration(0) && !seen.has_ended)
         head += "; nothing has moved for " + units::time(stats.idle);
-    // Removes waiters at queues of this run, such as the consumer: `other_waiters_` wait outside of all runs.
+    // Removes waiters at this run's queues, as the code that takes its results: the others wait elsewhere.
     for (const stage_seen& stage : seen.stages) {
         for (const wait_site* each : stage.from) other_waiters_.erase(each);
         for (const wait_site* each : stage.to) other_waiters_.erase(each);
@@ -188,7 +188,7 @@ WEIR_INLINE slot_activity present_runs::activity_of(const slot_seen& seen, bool 
 }
 
 WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const pipeline_stats& stats) const {
-    // A pipeline that ends with `for_each` or `sink_to` has no queue behind its last stage, and no consumer.
+    // A last stage that uses the items itself, as `for_each`, has no queue behind it: no consumer waits.
     if (run.has_ended || stats.stages.back().outputs.empty()) return {};
     const auto found = other_waiters_.find(run.last);
     if (found == other_waiters_.end()) return "  consumer: takes no item now\n";

@@ -95,8 +95,8 @@ class run_recorder : public run_report {
 /// \returns the run as a page of HTML (UTF-8; also well-formed XML). The first sentence is the verdict (what
 ///          limits the rate), if `brief_verdict` has one. Then come the pipeline as a graph, the time of each
 ///          stage by state, six plots over the run with explanations, percentiles, failures and settings.
-///          Ranks and copies to a device are shown if there are any. The page loads nothing. It works without
-///          scripts, by keyboard, in light and dark, on paper.
+///          Ranks (processes of a job) and copies to a device are shown if there are any. The page loads
+///          nothing. It works without scripts, by keyboard, in light and dark, on paper.
 /// A page has less than 500 kB. If there is too much to show, the page says what is left out: a point of a
 /// plot stands for several laps (parts of the run: see `run_options::lap`), and only the first 128
 /// stages are shown, or fewer if names and texts are long.

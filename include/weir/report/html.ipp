@@ -140,8 +140,9 @@ class html_page {
         if (last != nullptr && last->num_get != 0) append_slower_side(out, *last);
         out += "</header>\n";
     }
-    // Appends whether the pipeline or its consumer is slower, by the guide "Is data loading bottleneck?" of
-    // SPDL, another library for loading data. `last`: the queue from which the consumer takes.
+    // Appends whether the pipeline or its consumer (the code that takes the results) is slower, by the guide
+    // "Is data loading bottleneck?" of SPDL, another library for loading data. `last`: the queue from which
+    // the consumer takes.
     void append_slower_side(std::string& out, const channel_stats& last) const {
         const duration get = last.ave_get_gap();
         const duration put = last.ave_put_wait();

@@ -78,7 +78,7 @@ struct live_view_options {
     /// The stage whose finished items, failed ones included, count as progress: the stage that reads files,
     /// for example, if the run gives batches. Of several stages with this name, the first. If no stage has
     /// this name, the run has no view: see the errors of `live_view`. Empty: the items that reach the end of
-    /// the pipeline count, whether the consumer has taken them or not.
+    /// the pipeline count, whether the program has taken them or not.
     std::string counted = {};
     /// The number of the file descriptor to draw on: 1 is stdout, 2 stderr.
     int file = 2;
@@ -196,8 +196,8 @@ class basic_live_view : public run_report {
         if (lap.stages.empty()) return 0;
         if (counted_ < lap.stages.size()) return lap.stages[counted_].num_tasks;
         const stage_stats& last = lap.stages.back();
-        // An item counts when it is put into the queue before the sink, because a run can end before the
-        // consumer has taken the last items.
+        // An item counts when it is put into the queue before the sink (the last stage), because a run can
+        // end before the program has taken the last items.
         if (last.kind == "sink") return lap.channels.at(last.inputs.at(0)).num_put;
         return last.num_tasks - last.num_failures;
     }

@@ -105,7 +105,7 @@ struct live_column {
 };
 inline constexpr std::array<live_column, 6> live_columns = {{
     {"rate", 9,
-     [](const stage_stats& s, const channel_stats* q) {  // a sink has no tasks: the rate of its queue
+     [](const stage_stats& s, const channel_stats* q) {  // a sink calls no function: the rate of its queue
          return units::rate(s.kind == "sink" && q != nullptr ? q->rate() : s.rate());
      }},
     {"ready", 5,

@@ -55,7 +55,7 @@ enum class log_style {
 
 /// \returns the lines of one report, each with its line break. In the current style, a stage with c > 1
 ///          slots (workers) is called `name[c]`, and a queue `name_queue`; an unknown quantile is `-`. Only
-///          this style has a line on the first item, if the consumer got it in the time of `stats`; a line if
+///          this style has a line on the first item, if the program got it in the time of `stats`; a line if
 ///          nothing has moved for 10 s or longer; and as the last line the verdict (what limits the rate),
 ///          with a tab behind `[verdict]`:
 ///          `[verdict] cause=stage stage="decode" gain=0.50 sure=1.00: stage 'decode' is the ...`.

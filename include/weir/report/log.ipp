@@ -92,8 +92,8 @@ WEIR_INLINE const std::optional<verdict>& recent_verdict::add(const pipeline_sta
     return latest_;
 }
 
-// Whether the stage gets a line for its tasks. Sources and sinks don't: they only put and get items, which
-// the lines of their queues show.
+// Whether the stage gets a line for its tasks (invocations of its function). Sources and sinks (first and
+// last stages) don't: they only put and get items, which the lines of their queues show.
 inline bool has_tasks(const stage_stats& s) { return s.kind != "source" && s.kind != "sink"; }
 
 // \returns the quantile, or `-` in the same width if it is unknown.

@@ -115,7 +115,7 @@ struct profile_state {
 };
 
 // Runs the trials of a profile, and stores the results in its `profile_state`. Then the run ends; no item
-// reaches a consumer.
+// leaves the pipeline.
 class profile_trials final : public stage_trials {
   public:
     explicit profile_trials(profile_state& to) noexcept;

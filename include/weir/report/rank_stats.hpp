@@ -37,8 +37,8 @@ struct rank_stats {
     /// of slots (workers of a stage) are sums over the ranks. `elapsed` is the longest of any rank, so that
     /// rates are those of the job. A queue's `empty` (its time without an item) is the average over the ranks
     /// that have the queue, and so is its `readiness()` (the share of the other time) if the ranks' times are
-    /// equal. `idle` is the shortest of any rank; `first_item` begins with the first item that any consumer
-    /// got. `added_stats::most_waiting` and `process_stats::peak_resident` are sums of the ranks'
+    /// equal. `idle` is the shortest of any rank; `first_item` begins with the first item that any rank's
+    /// program got. `added_stats::most_waiting` and `process_stats::peak_resident` are sums of the ranks'
     /// maxima: upper bounds, as the ranks reach their maxima at different times. `process_stats::processors`
     /// has no value. The slots of a stage are summed in one element of `per_slot`.
     pipeline_stats all;

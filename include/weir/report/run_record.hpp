@@ -89,7 +89,8 @@ struct stage_on_rank {
     [[nodiscard]] friend bool operator==(const stage_on_rank&, const stage_on_rank&) = default;
 };
 
-/// The figures of a queue on one rank. `channel_stats` explains the members of the same names.
+/// The figures of a queue on one rank (a process of the job). `channel_stats` explains the members of the
+/// same names.
 struct queue_on_rank {
     bool exists = false;              ///< false: the rank has no such queue, and each figure is 0
     std::size_t size = 0;             ///< items in the queue at the snapshot
@@ -115,9 +116,9 @@ struct queue_on_rank {
     [[nodiscard]] friend bool operator==(const queue_on_rank&, const queue_on_rank&) = default;
 };
 
-/// The figures of one rank, of a lap (a part of a run) or of a whole run. `stages` and `queues` have the
-/// indices of `rank_stats::all`: an element for each stage and queue of the job, also for those that this
-/// rank doesn't have.
+/// The figures of one rank, of a lap (a part of a run) or of a whole run. The consumer takes the results of
+/// the rank's pipeline. `stages` and `queues` have the indices of `rank_stats::all`: an element for each
+/// stage and queue of the job, also for those that this rank doesn't have.
 struct rank_record {
     bool reported = false;  ///< false: the rank's statistics are missing, and each figure is 0
     duration elapsed{};     ///< from the start of the rank's run to the snapshot

@@ -77,7 +77,8 @@ inline std::ostream& write_text(std::ostream& out, const std::string& text) {
     return idle < is_long ? std::string() : "nothing has moved for " + units::time(idle);
 }
 
-// \returns when the first item came to the consumer, the rate since then, and the rate of the whole time.
+// \returns when the first item came to the consumer (which takes the results), the rate since then, and the
+//          rate of the whole time.
 //          Without the rates if no time has passed since the first item. Only the rate of the whole time if
 //          the lap begins after the first item, or if `p.first_item` has no value. `no item yet` if the
 //          consumer has got none.
@@ -172,8 +173,8 @@ void append_tables(std::string& text, const pipeline_stats& stats);
 
 }  // namespace detail
 
-/// \returns the statistics as tables in ASCII, at most 120 columns wide. The first line says when the first
-///          item came to the consumer, and the rates; and if nothing has moved for 10 s or longer. Then come:
+/// \returns the statistics as tables in ASCII, at most 120 columns wide. The first line says when the program
+///          got the first item, and the rates; and if nothing has moved for 10 s or longer. Then come:
 ///          - the stages, with the times of their tasks and a column for each state that slots were in;
 ///          - the queues between the stages, with a column of discarded items if there are any;
 ///          - tables of stages with failed tasks, of stages that add items to their own input, and of stages

@@ -21,9 +21,10 @@
 
 namespace weir::detail {
 
-// Writes the events of a run as text in the Trace Event Format. Each slot is a lane, a thread of the format;
-// spans on a lane nest. A visit is the time that an item spends in a slot. Each step of an item from one
-// visit to the next is a pair of flow events: `s` where the step starts, `f` where it finishes.
+// Writes the events of a run as text in the Trace Event Format. Each slot (a worker of a stage) is a lane, a
+// thread of the format; spans on a lane nest. A visit is the time that an item spends in a slot. Each step of
+// an item from one visit to the next is a pair of flow events: `s` where the step starts, `f` where it
+// finishes.
 // Source: "Trace Event Format", Google 2016.
 class trace_writer {
     struct line {

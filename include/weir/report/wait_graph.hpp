@@ -65,8 +65,8 @@ class wait_graph {
     //          `find_alive`.
     std::vector<std::size_t> enders_of(const wait& w) const;
 
-    // Whether code that the graph doesn't know could end the wait: the consumer of a run, or users of a
-    // channel outside of runs.
+    // Whether code that the graph doesn't know could end the wait: the consumer of a run, which takes its
+    // results, or users of a channel outside of runs.
     bool by_anyone(const wait& w) const;
 
     // Calls `function(slot)` for each slot that a thread runs. Called after `read` with `states`.

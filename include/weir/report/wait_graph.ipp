@@ -101,8 +101,9 @@ WEIR_INLINE bool wait_graph::by_anyone(const wait& w) const {
 WEIR_INLINE bool wait_graph::could_end(const wait& w, bool anybody) const {
     if (w.seen.has_limit || w.seen.kind == wait_kind::outside) return true;
     if (by_anyone(w)) return anybody;
-    // A wait of kind `others` can be ended by each slot of the run, and by the consumer, which is not a slot.
-    // In a run that has failed, stages end the waits of other stages in more ways than the graph shows.
+    // A wait of kind `others` can be ended by each slot (worker of a stage) of the run, and by the consumer,
+    // which takes the results. In a run that has failed, stages end the waits of other stages in more ways
+    // than the graph shows.
     if (anybody && (w.seen.kind == wait_kind::others || has_failed(w))) return true;
     bool any = false;
     each_ender(w, [&any](const known_slot& s) { any = any || s.alive; });

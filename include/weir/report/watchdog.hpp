@@ -200,8 +200,9 @@ struct watchdog_options {
 ///
 /// Under the conditions below, the watchdog never reports a wait that could still end. So it reports no wait
 /// that could be ended by:
-/// - a consumer, or any thread of the program, that is not blocked in the library. The thread that makes the
-///   watchdog counts from the start; another thread from its first use of a channel, a run, or `sync_wait`;
+/// - a consumer (which takes a run's results), or any thread of the program, that is not blocked in the
+///   library. The thread that makes the watchdog counts from the start; another thread from its first use of
+///   a channel, a run, or `sync_wait`;
 /// - the threads of an executor that it was not given, or that does not override `executor::inspect`;
 /// - a stage function that awaits something outside the library; the end of a pause; a time limit.
 ///
