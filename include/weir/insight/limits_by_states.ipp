@@ -11,6 +11,8 @@
 #include <cstddef>           // for std::size_t
 #include <cstdint>           // for std::uint64_t
 #include <initializer_list>  // for std::initializer_list
+#include <optional>          // for std::optional
+#include <string>            // for std::string
 #include <vector>            // for std::vector
 
 namespace weir::detail {
@@ -66,14 +68,48 @@ WEIR_INLINE std::string advice_for(const stage_stats& stage) {
     return "; give it more slots (concurrency), or make its function faster";
 }
 
+// The shortest and the longest time for which a slot of the stage was in service.
+struct service_times {
+    explicit service_times(const stage_stats& stage) {
+        for (const slot_times& each : stage.per_slot) {
+            const duration active = each.total() - each.off;
+            shortest = shortest ? smaller(*shortest, active) : active;
+            longest = larger(longest, active);
+        }
+    }
+    std::optional<duration> shortest;  // none without slots
+    duration longest{};
+};
+
+// \returns the share of the time in which the stage is busy. That is the time in which it was in service; or
+//          the time of the run, if the stage ended long before something else that is always busy, for
+//          `longest`: then no other part of the pipeline waits for the stage any more.
+WEIR_INLINE double busy_share(const stage_stats& stage, duration run, duration longest) {
+    const double busy = state_shares(stage).busy();
+    const duration lasted = service_times(stage).longest;
+    return share_of_time(lasted, longest) < 0.9 ? busy * share_of_time(lasted, run) : busy;
+}
+
+// For how long the one of the stages, or the consumer, was in service that lasted longest of those that are
+// busy for more than this share of their time; `pipeline_stats::elapsed` for the consumer.
+WEIR_INLINE duration longest_busy(const pipeline_stats& stats, double share) {
+    duration longest{};
+    for (const stage_stats& each : stats.stages) {
+        if (is_judged(each) && state_shares(each).busy() > share)
+            longest = larger(longest, service_times(each).longest);
+    }
+    return busy_consumer(stats) > share ? stats.elapsed : longest;
+}
+
 // The names of the stages that are busy for more than this share of the time, and the consumer if it is.
 WEIR_INLINE std::string names_of_busy(const pipeline_stats& stats, double share) {
+    const duration longest = longest_busy(stats, share);
     std::string names;
     const auto add = [&names](std::initializer_list<std::string_view> next) {
         names += (names.empty() ? "" : ", ") + concat(next);
     };
     for (const stage_stats& each : stats.stages) {
-        if (is_judged(each) && state_shares(each).busy() > share) add({"'", each.name, "'"});
+        if (is_judged(each) && busy_share(each, stats.elapsed, longest) > share) add({"'", each.name, "'"});
     }
     if (busy_consumer(stats) > share) add({"the consumer"});
     return names;
@@ -103,6 +139,7 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
         return says(limit_cause::unsure, {}, {"the run has no statistics"});
     const stage_stats* busiest = nullptr;
     const stage_stats* ordered = nullptr;
+    const duration longest = longest_busy(stats, nearly_always);
     double most = 0, second = 0, most_order = 0, most_runnable = 0;
     std::uint64_t num_tasks = 0;
     duration runnable{}, run{};
@@ -117,10 +154,11 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
             most_order = shares.waiting_for_order();
             ordered = &each;
         }
-        const bool is_busier = busiest == nullptr || shares.busy() > most;
-        second = is_busier ? most : larger(second, shares.busy());
+        const double busy = busy_share(each, stats.elapsed, longest);
+        const bool is_busier = busiest == nullptr || busy > most;
+        second = is_busier ? most : larger(second, busy);
         if (is_busier) {
-            most = shares.busy();
+            most = busy;
             busiest = &each;
         }
     }
@@ -179,8 +217,13 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
                         {"the source is the bottleneck: it is busy ", percent_text(most), " of the time"});
         if (const auto reason = reason_in_stage(*busiest))
             return says(reason->cause, reason->stage, {reason->sentence});
+        const double lasted = share_of_time(service_times(*busiest).longest, stats.elapsed);
+        const std::string part =
+            lasted < 0.9
+                ? concat({", in the ", percent_text(lasted), " of the run in which it is in service"})
+                : "";
         return says(limit_cause::stage, busiest->name,
-                    {"stage '", busiest->name, "' is the bottleneck: it ", state_text(busiest->times()),
+                    {"stage '", busiest->name, "' is the bottleneck: it ", state_text(busiest->times()), part,
                      advice_for(*busiest)});
     }
     const double started = stats.first_item ? 1 - share_of_time(stats.first_item->since, stats.elapsed) : 0;
@@ -190,6 +233,16 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
                     {percent_text(started),
                      " of the time passed before the first item came; the busiest is '", busiest->name,
                      "' with ", percent_text(most), ": what it does at first takes long"});
+    }
+    for (const stage_stats& each : stats.stages) {
+        const service_times slots(each);
+        // When the input ends, a slot may still have a long invocation.
+        const duration at_end = larger(stats.elapsed / 10, 2 * (each.task_times.max)());
+        if (!is_judged(each) || !slots.shortest || slots.longest - *slots.shortest < at_end) continue;
+        return says(limit_cause::unsure, {},
+                    {"slots of '", each.name, "' were in service for ", units::time(*slots.shortest), " to ",
+                     units::time(slots.longest),
+                     "; explain a part of the run in which their number is the same"});
     }
     return says(
         limit_cause::room, {},

@@ -228,6 +228,44 @@ TEST_CASE("threads are too few only if they hold back a stage, not if functions 
     CHECK(cause({.run = 1s}, {.runnable = 900ms, .run = 100ms}) == limit_cause::stage);
 }
 
+TEST_CASE("a stage that ended early is no bottleneck if another one, or the consumer, is busy for longer") {
+    // As before a cache: only the first of ten epochs is decoded.
+    const pipeline_stats cached =
+        figures().stage("decode", {.off = 890ms, .await = 110ms}).stage("b", {.wait_get = 1s}).consumed(10ms);
+    CHECK(weir::detail::limit_by_states(cached).cause == limit_cause::consumer);
+
+    const auto slow =
+        weir::detail::limit_by_states(figures()
+                                          .stage("slow", {.await = 1s}, "source")
+                                          .stage("fast", {.off = 670ms, .await = 330ms}, "source")
+                                          .consumed(990ms));
+    CHECK(slow.cause == limit_cause::source);
+    CHECK(slow.stage == "slow");
+
+    const auto first = weir::detail::limit_by_states(figures()
+                                                         .stage("decode", {.off = 300ms, .await = 700ms})
+                                                         .stage("b", {.wait_get = 1s})
+                                                         .consumed(750ms));
+    CHECK(first.stage == "decode");
+    CHECK_THAT(first.sentence, ContainsSubstring("in the 70 % of the run in which it is in service"));
+
+    const auto equal = weir::detail::limit_by_states(
+        figures().stage("a", {.off = 60ms, .await = 940ms}).stage("b", {.await = 1s}).consumed(900ms));
+    CHECK(equal.cause == limit_cause::balanced);
+    CHECK_THAT(equal.sentence, EndsWith("'a', 'b'"));
+}
+
+TEST_CASE("if slots were added in the middle of the run, the queues are not blamed") {
+    pipeline_stats stats = figures().stage("decode", {.wait_get = 200ms, .await = 800ms}).consumed(900ms);
+    CHECK(weir::detail::limit_by_states(stats).cause == limit_cause::room);
+    stats.stages[0].per_slot.push_back({.off = 600ms, .wait_get = 80ms, .await = 320ms});
+    const auto found = weir::detail::limit_by_states(stats);
+    CHECK(found.cause == limit_cause::unsure);
+    CHECK(found.sentence ==
+          "slots of 'decode' were in service for 400 ms to 1.0 s; explain a part of the run "
+          "in which their number is the same");
+}
+
 TEST_CASE("a source that waits, though it keeps no order, is held back by the run's limit of bytes") {
     const auto found =
         weir::detail::limit_by_states(figures()
