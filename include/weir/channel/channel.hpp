@@ -40,10 +40,11 @@ namespace weir {
 /// Errors:   `std::invalid_argument` for a capacity of 0 or less, `std::bad_alloc` from the constructor. A
 ///           wait throws `std::system_error` if the shared thread can't be started. A wait throws
 ///           `forked_error` in a process that was forked after the start of the shared thread, or of the pool
-///           whose clock the channel uses. A wait throws `stopped` in the function of a pipeline's stage that
-///           is stopped or whose time limit is over, and in an argument of `when_any` after another argument
-///           has ended: the item of a put then stays with the caller. An operation that was completed before
-///           the stop returns its result.
+///           whose clock the channel uses. In such a process, a call that doesn't wait may hang if a thread
+///           of the parent used the channel during the fork. A wait throws `stopped` in the function of a
+///           pipeline's stage that is stopped or whose time limit is over, and in an argument of `when_any`
+///           after another argument has ended: the item of a put then stays with the caller. An operation
+///           that was completed before the stop returns its result.
 /// Lifetime: outlives its operations. The destructor destroys the items inside. If channels are items of
 ///           channels, more than 100 levels deep, inner items are destroyed at the end of the outermost
 ///           destructor.
@@ -54,8 +55,7 @@ namespace weir {
 ///           two), or for 2^32 waits in one bucket. The memory for items is that of the next power of two of
 ///           the capacity. An operation that doesn't wait reads the clock only if the channel becomes or
 ///           stops being empty. An operation that waits, and one that ends a wait, read the clock once each.
-/// Source:   a ring under the two locks of Michael and Scott's queue (PODC 1996), which are biased
-///           towards one thread (platform/biased_lock.hpp).
+/// Source:   a ring, and two locks as in Michael and Scott's queue (PODC 1996): see platform/biased_lock.hpp.
 ///
 /// \tparam T      is aligned to 64 bytes at most. Its move constructor and destructor don't throw. The move
 ///                constructor, and the destructor of a moved-from item, run under the lock: they must not
