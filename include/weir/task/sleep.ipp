@@ -46,6 +46,7 @@ WEIR_INLINE void sleep_operation::begin(std::coroutine_handle<> sleeper, const c
 }
 
 WEIR_INLINE void any_delayed_action::cancel_operation::await_resume() const noexcept {
+    if (!has_begun_) return;
     measured_ != nullptr ? measured_->enter_thread() : trampoline::set_work_here(work_of(ends_));
 }
 
@@ -53,6 +54,7 @@ WEIR_INLINE bool any_delayed_action::cancel_operation::begin(std::coroutine_hand
                                                              const coroutine_env& env) noexcept {
     delayed_.waiter_ = waiter;
     delayed_.executor_ = env.executor;
+    has_begun_ = true;
     measured_ = env.measured;
     ends_ = env.ends;
     if (measured_ != nullptr) measured_->leave_thread();

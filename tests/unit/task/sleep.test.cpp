@@ -9,6 +9,7 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/platform/parking.hpp>
+#include <weir/platform/transfer.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
@@ -344,6 +345,22 @@ TEST_CASE("a delayed action can be cancelled at once, or at the instant at which
         CHECK(rings(10ms, 0ms, seed).empty());
         CHECK(rings(10ms, 10ms, seed).size() <= 1);
     }
+}
+
+TEST_CASE("a thread still knows for whom it works after it has cancelled a delayed action that had ended") {
+    using weir::detail::trampoline;
+    virtual_time time;
+    std::vector<time_point> rung;
+    const int owner = 0;
+    const auto use = [&]() -> task<> {
+        bell a(time, 1ms, ring_at{&time, &rung});
+        co_await weir::sleep_for(2ms);
+        trampoline::set_work_here(&owner);
+        co_await a.cancel();
+        CHECK(trampoline::work_here() == &owner);
+    };
+    weir::sync_wait(time, use());
+    CHECK(rung == std::vector{time_point(1ms)});
 }
 
 TEST_CASE("delayed actions of several coroutines are independent") {
