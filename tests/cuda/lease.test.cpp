@@ -12,7 +12,9 @@
 #include <cstddef>
 #include <cstring>
 #include <optional>
+#include <stdexcept>
 #include <thread>
+#include <utility>
 
 using namespace cuda_tests;
 using Catch::Matchers::ContainsSubstring;
@@ -223,6 +225,27 @@ TEST_CASE("a GPU is to copy from ordinary memory: that is refused, with what to 
                       ContainsSubstring("this block's pinned_pool was made from a context without a device"));
     CHECK(block.bytes().size() == 8);
     CHECK(stand_in::calls("cudaMemcpyAsync") == 0);
+}
+
+TEST_CASE("a lease whose block was given away or moved away is refused, and its pool keeps all blocks") {
+    const fresh_runtime runtime;
+    const bool on_host = GENERATE(false, true);
+    if (on_host) stand_in::no_device(cudaErrorNoDevice);
+    context gpu({.or_host = true});
+    stand_in::no_device(cudaSuccess);
+    pinned_pool pool(gpu, 8, 2);
+    const stream s(gpu);
+    const on_device there(8);
+    const lease other = *pool.try_acquire(8);
+    lease given = *pool.try_acquire(8);
+    lease taken = std::move(given);
+    CHECK_THROWS_WITH(given.return_after(s), ContainsSubstring("this lease has no block"));
+    CHECK_THROWS_AS(given.copy_to(s, there.get()), std::invalid_argument);
+    taken.return_after(s);
+    CHECK_THROWS_AS(taken.return_after(s), std::invalid_argument);
+    CHECK_THROWS_AS(taken.copy_to(s, there.get()), std::invalid_argument);
+    wait_for([&] { return pool.stats().size == 1; });
+    CHECK(pool.try_acquire(8)->bytes().data() != nullptr);
 }
 
 TEST_CASE("a page-locked block may be copied where there is no device") {

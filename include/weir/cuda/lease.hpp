@@ -157,17 +157,20 @@ class [[nodiscard("the block goes back at once")]] lease {
 
     /// Queues a copy of `bytes()` to device memory. The block goes back to its pool when the copy is done.
     /// Errors: `weir::cuda::error`; `std::logic_error` if the stream's context is gone;
-    ///         `std::invalid_argument` for a stream of a GPU if the block is ordinary memory. After an error
-    ///         no copy is pending, and the lease keeps the block.
+    ///         `std::invalid_argument` for a stream of a GPU if the block is ordinary memory, or if the lease
+    ///         has no block any more. After an error no copy is pending, and the lease keeps the block.
     void copy_to(const stream& s, void* to) {
+        check_block();
         queue_copy(s, to);
         give_away(s);
     }
 
     /// The block goes back to its pool when all work queued on the stream is done.
-    /// Errors: `weir::cuda::error`; `std::logic_error` if the stream's context is gone. After an error the
-    ///         lease keeps the block, and the queued work is done, except work captured into a graph.
+    /// Errors: `weir::cuda::error`; `std::logic_error` if the stream's context is gone;
+    ///         `std::invalid_argument` if the lease has no block any more. After another error the lease keeps
+    ///         the block, and the queued work is done, except work captured into a graph.
     void return_after(const stream& s) {
+        check_block();
         detail::context_state& of = *s.shared()->of();
         try {
             if (!of.on_host()) of.check_not_captured(s.get(), "cudaEventRecord");
@@ -183,6 +186,13 @@ class [[nodiscard("the block goes back at once")]] lease {
     friend class detail::device_memory;
     lease(std::shared_ptr<detail::pinned_blocks> pool, std::byte* block, std::size_t size) noexcept
         : pool_(std::move(pool)), block_(block), size_(size) {}
+
+    void check_block() const {
+        if (block_ != nullptr) return;
+        throw std::invalid_argument(
+            "weir: this lease has no block: it was given away by copy_to or return_after, or moved away; "
+            "acquire another lease");
+    }
 
     // Puts the block back into its pool when all work queued on the stream is done. The caller has checked
     // that the stream is not captured.
