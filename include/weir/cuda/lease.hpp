@@ -167,7 +167,7 @@ class [[nodiscard("the block goes back at once")]] lease {
 
     /// The block goes back to its pool when all work queued on the stream is done.
     /// Errors: `weir::cuda::error`; `std::logic_error` if the stream's context is gone;
-    ///         `std::invalid_argument` if the lease has no block any more. After another error the lease keeps
+    ///         `std::invalid_argument` if the lease has no block any more. After other errors the lease keeps
     ///         the block, and the queued work is done, except work captured into a graph.
     void return_after(const stream& s) {
         check_block();
