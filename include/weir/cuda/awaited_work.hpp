@@ -91,11 +91,11 @@ class ticket {
     template <class Queue>
     void submit_blocking(cudaStream_t stream, Queue queue) {
         completion& c = *completion_;
-        c.own();
+        c.own();  // one more owner: the reactor
         try {
             submitted_ = state_.threads.start([&of = state_, &c, stream, queue] {
                 cudaError_t code = cudaSetDevice(of.device_index());
-                const exempt_from_captures copying;
+                const exempt_from_captures copying;  // these calls disturb no capture of a stream
                 if (code == cudaSuccess) {
                     code = queue();
                     if (code == cudaSuccess) code = cudaEventRecord(c.event, stream);

@@ -59,7 +59,7 @@ class event_pool {
     const unsigned flags_;
     std::mutex lock_;
     std::vector<cudaEvent_t> free_;
-    std::size_t num_made_ = 0;
+    std::size_t num_made_ = 0;  // events made for the pool, free or not
 };
 
 class mailbox;
@@ -89,9 +89,9 @@ class completion {
     cudaError_t result = cudaSuccess;
     reaction then;
     completion* next = nullptr;  // in the list of the mailbox or of the reactor
-    // Whether only the context's thread (also called the guard) may finish the completion. True for a call
-    // that needs a current device and for a blocking copy that failed (both without an event), and for a
-    // capture.
+    // Whether only the context's thread (also called the guard of the mailbox) may finish the completion.
+    // True for a call that needs a current device and for a blocking copy that failed (both without an
+    // event), and for a capture.
     bool needs_context_thread() const noexcept { return event == nullptr || captured.has_value(); }
 
     // From the next members the reactor estimates when the operation ends (`usual_times`). Instants in ns of
@@ -171,7 +171,7 @@ class completion_pool {
 
     weir::detail::spin_lock lock_;
     place* free_ = nullptr;
-    chunk* all_ = nullptr;
+    chunk* all_ = nullptr;  // the list of all chunks, so that leak checkers find them
 };
 
 inline constinit weir::detail::no_destroy<completion_pool> all_completions;

@@ -31,7 +31,7 @@ namespace detail {
 
 // Makes `call`, a CUDA call that needs a current device, on the context's thread; waits for its end, and
 // returns its result. `call` must not throw. After the end of the context's thread, a new thread makes the
-// call. Must not be called on the context's thread.
+// call. Must not be called on the context's thread. `box`: the queue of operations for that thread.
 // The caller's thread can't make the call: CUDA creates streams and memory on the thread's current device,
 // which is GPU 0 unless the thread has chosen another. If that thread chose another GPU for a moment and then
 // GPU 0 again, this would initialize GPU 0, which takes memory there. The context's thread has chosen its
@@ -229,7 +229,7 @@ class context_state {
     bool on_host_ = false;
     cudaError_t chosen_ = cudaSuccess;  // the result of choose_device()
     cudaMemPool_t pool_ = nullptr;      // null: none yet, or none on this device
-    const std::shared_ptr<mailbox> box_ = std::make_shared<mailbox>();
+    const std::shared_ptr<mailbox> box_ = std::make_shared<mailbox>();  // pending operations, for the reactor
 };
 
 }  // namespace detail

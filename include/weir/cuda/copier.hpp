@@ -118,9 +118,9 @@ class item_order {
         }
     }
 
-    clock_executor clock_;
+    clock_executor clock_;  // of the channels at which calls wait
     std::mutex lock_;
-    std::uint64_t next_ = 0;
+    std::uint64_t next_ = 0;  // the number of the item whose turn it is
     bool order_given_up_ = false;
     std::map<std::uint64_t, call> calls_;  // calls that wait, or that left before their turn
 };
@@ -230,11 +230,11 @@ struct copier : copying_run {
     std::shared_ptr<device_account> account;
 };
 
-// Copies a batch to the device. `block`: contains the batch; none: send() packs `parts` into a block of the
-// pool or, without a device, into the memory of the result. Items acquire memory and blocks in the order of
-// their numbers, as a later item keeps both until all earlier items have left the stage. `mine`: the item's
-// place in this order. Returns none if the run was stopped, or the time limit was over, before the item had
-// its turn, memory and, for packing, a block.
+// Copies a batch to the device. `block`: the page-locked memory that contains the batch; none: send() packs
+// `parts` into a block of the pool or, without a device, into the memory of the result. Items acquire memory
+// and blocks in the order of their numbers, as a later item keeps both until all earlier items have left the
+// stage. `mine`: the item's place in this order. Returns none if the run was stopped, or the time limit was
+// over, before the item had its turn, memory and, for packing, a block.
 inline task<std::optional<device_memory>> send(copier& s, item_order::place& mine, std::optional<lease> block,
                                                std::span<const host_part> parts, std::size_t bytes,
                                                const invocation& call) {
@@ -244,8 +244,8 @@ inline task<std::optional<device_memory>> send(copier& s, item_order::place& min
         const bool has_turn = co_await mine.wait_for_turn(call.stop());
         if (!has_turn) co_return std::nullopt;
     }
-    // Acquires device memory before the block: a block in use comes back without the consumer's help, so an
-    // item may keep its memory while it waits for a block.
+    // Acquires device memory before the block: a block in use comes back without the help of later stages, so
+    // an item may keep its memory while it waits for a block.
     std::optional<device_memory> there = device_memory::try_take(s.account, s.copies, bytes, s.log);
     if (!there) {
         const measured_wait wait(s.log.get());

@@ -189,7 +189,8 @@ class device_account : public std::enable_shared_from_this<device_account> {
 class device_memory {
   public:
     // Returns none if too little memory is free now, or if a coroutine waits for memory. `log`: records the
-    // times of the copy to the device, and when the consumer's stream could begin; null: no measurement.
+    // times of the copy to the device, and when the stream that uses the memory could begin; null: no
+    // measurement.
     static std::optional<device_memory> try_take(const std::shared_ptr<device_account>& from, const stream& s,
                                                  std::size_t bytes, std::shared_ptr<transfer_log> log) {
         device_memory there(from, s, bytes, std::move(log));
@@ -220,8 +221,8 @@ class device_memory {
     void check_present() const;
     const std::shared_ptr<context_state>& of() const noexcept { return account_->of(); }
 
-    // Queues the copy from a block of the same size, an event behind the copy, and, with a log, an event
-    // before it. If fill_from() throws, no pending work uses a block that `from` still owns.
+    // Queues the copy from a block (page-locked memory) of the same size, an event behind the copy, and, with
+    // a log, an event before it. If fill_from() throws, no pending work uses a block that `from` still owns.
     void fill_from(lease& from);
 
     // Queues a copy to page-locked memory, on the stream of the device memory. `log`: of the copy; null: no

@@ -151,7 +151,7 @@ inline void device_account::subscribe() {
                  [](completion& c) noexcept { static_cast<subscription*>(c.kept.get())->account->tell(); });
         completion& c = t.get();
         c.kept = std::move(kept);
-        c.promised.emplace();
+        c.promised.emplace();  // no deadlock while this is pending: a wait for memory will end
         t.submit_recorded([this, on]() noexcept { state_->wait_for_stream(on); });
     });
 }
@@ -198,8 +198,8 @@ inline device_memory& device_memory::operator=(device_memory&& other) noexcept {
 
 inline device_memory::~device_memory() {
     if (data_ == nullptr) return;
-    const bool told = account_->give(data_, bytes_, stream_, behind_);
-    if (!told || !times_ || !times_->start) return;
+    const bool is_behind_recorded = account_->give(data_, bytes_, stream_, behind_);
+    if (!is_behind_recorded || !times_ || !times_->start) return;
     try {
         log_->done_with(stream_.get(), behind_);
     } catch (...) {

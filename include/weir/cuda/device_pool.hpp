@@ -130,8 +130,8 @@ class device_buffers {
 };
 
 /// A pool of device memory, in pieces of any size. A coroutine that finds too little waits until memory is
-/// freed. So a stage can't get far ahead of its consumer, and waits, too, while the device has no more
-/// memory.
+/// freed. So a stage can't get far ahead of the code that uses its results, and waits, too, while the device
+/// has no more memory.
 ///
 ///     weir::cuda::device_pool memory(gpu, std::size_t{4} << 30);          // 4 GiB, for both stages
 ///     auto loader = batches | weir::cuda::to_device(gpu, pool, {.memory = &memory})

@@ -202,7 +202,7 @@ class [[nodiscard("the block goes back at once")]] lease {
             pool_->put_back(std::exchange(block_, nullptr));
             return;
         }
-        std::optional<detail::ticket> t;
+        std::optional<detail::ticket> t;  // of the queued work, at whose end the function below is called
         try {
             t.emplace(of, [](detail::completion& c) noexcept {
                 static_cast<detail::pinned_blocks*>(c.kept.get())->put_back(c.block);
@@ -215,7 +215,7 @@ class [[nodiscard("the block goes back at once")]] lease {
         c.kept = pool_;
         c.block = block_;
         c.bytes = size_;
-        c.promised.emplace();
+        c.promised.emplace();  // no deadlock while this is pending: a wait for a block will end
         t->submit(s.get());
         block_ = nullptr;
     }

@@ -113,6 +113,7 @@ class device {
     /// \param index  from 0; checked when a `context` is made for the device.
     constexpr explicit device(int index) noexcept : index_(index) {}
 
+    // In parentheses, because the program may have a macro with arguments that is named `index`.
     [[nodiscard]] constexpr int(index)() const noexcept { return index_; }  ///< from 0
 
     /// \returns the GPU with the number of the process's local rank (among the processes on this machine):

@@ -59,7 +59,7 @@ struct recorded_work {
     void on_host() const noexcept {}
     void begin(context_state& of, ticket& t, const weir::detail::slot*) {
         completion& c = t.get();
-        of.events.give(c.event);
+        of.events.give(c.event);  // the ticket's own event, which is not needed
         c.event = event->get();
         c.returns_event = false;
         t.submit_recorded([this]() noexcept {
@@ -215,7 +215,7 @@ class stream {
 
 namespace detail {
 
-struct copy_work {
+struct copy_work {  // the operation of `copy`, for one copy
     std::shared_ptr<stream_handle> stream;
     piece what;
     static constexpr const char* call = "cudaMemcpyAsync";
@@ -235,7 +235,7 @@ struct copy_work {
     }
 };
 
-struct copies_work {
+struct copies_work {  // the operation of `copy`, for several copies
     std::shared_ptr<stream_handle> stream;
     std::span<const piece> pieces;
     static constexpr const char* call = "cudaMemcpyBatchAsync";

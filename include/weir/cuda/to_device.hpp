@@ -28,8 +28,8 @@ namespace weir::cuda {
 
 /// When `to_device` gives a batch to the next stage.
 enum class hand_on {
-    at_once,     ///< when the copy is queued; `hand_over` makes the consumer's stream wait for the copy
-    when_copied  ///< when the copy is done: for a consumer without a stream
+    at_once,     ///< when the copy is queued; `hand_over` makes the stream that uses the batch wait for it
+    when_copied  ///< when the copy is done: for code that uses the batch without a stream
 };
 
 /// Options of one `to_device` stage.
@@ -45,8 +45,8 @@ struct to_device_options {
     /// The pool of device memory for the batches; limits how much is used. Null: the memory comes from the
     /// context, without a limit. Outlives the runs.
     device_pool* memory = nullptr;
-    /// Whether three events a batch record when its copy begins and ends, and when the consumer's stream can
-    /// begin with the batch. If false, without a device, or in a run without statistics,
+    /// Whether three events a batch record when its copy begins and ends, and when the stream that uses the
+    /// batch (`hand_over`) can begin with it. If false, without a device, or in a run without statistics,
     /// `stage_stats::transfers` is empty.
     bool timed = true;
 };
@@ -134,6 +134,7 @@ class copying_slot {
     Part part_;
 };
 
+// Makes the stage: a pipe, whose slots have a function each, and share a new `copier` in each run.
 template <bool Packs, class Part>
 auto copying_stage(context& gpu, pinned_pool* pool, to_device_options options, Part part) {
     copier::settings how{.pool = pool,
@@ -178,7 +179,7 @@ auto copying_stage(context& gpu, pinned_pool* pool, to_device_options options, P
 ///           another GPU's. Copying the stage, as in `start` of an lvalue pipeline, throws the same errors.
 /// Lifetime: `gpu` and `pool` outlive the runs.
 /// Units:    `stage_stats::transfers` has the bytes, the time of the copies on the device, and the share of
-///           this time that was hidden: the consumer's stream did not wait for the copy.
+///           this time that was hidden: the stream of the `hand_over` did not wait for the copy.
 template <class Part = std::identity>
 [[nodiscard]] auto to_device(context& gpu, pinned_pool& pool, to_device_options options = {},
                              Part part = {}) {

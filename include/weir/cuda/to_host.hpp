@@ -47,10 +47,10 @@ struct host_batch {
 
 namespace detail {
 
-// Copies all pieces of device memory of an item into a page-locked block. Items acquire blocks in the order
-// of their numbers: a later item keeps its block until all earlier items have left the stage. `mine`: the
-// item's place in this order. Returns none if the run was stopped, or the time limit was over, before the
-// item had its turn and a block.
+// Copies all pieces of device memory of an item into a page-locked block, a `lease`. Items acquire blocks in
+// the order of their numbers: a later item keeps its block until all earlier items have left the stage.
+// `mine`: the item's place in this order. Returns none if the run was stopped, or the time limit was over,
+// before the item had its turn and a block.
 inline task<std::optional<lease>> fetch(copying_run& s, item_order::place& mine, std::span<fetched> from,
                                         const invocation& call) {
     for (const fetched& each : from) each.memory.check_present();
@@ -149,6 +149,7 @@ class fetching_slot {
     Part part_;
 };
 
+// Makes the stage: a pipe, whose slots have a function each, and share a new `copying_run` in each run.
 template <bool Vectors, class Part>
 auto fetching_stage(context& gpu, pinned_pool& pool, to_host_options options, Part part) {
     auto make = [&gpu, &pool, on = options.on, timed = options.timed] {

@@ -24,7 +24,7 @@ namespace weir::cuda::detail {
 using shared_event = std::shared_ptr<pooled_event>;
 
 // The events of one batch that a stage copies. `begin` and `end` are recorded before and after its copy.
-// `start` exists if the batch is handed over to a consumer's stream: the stream can begin with this batch.
+// `start` exists if the batch is handed over to the stream of its user, the consumer: that stream can begin.
 // `idle`: that stream has done its work on the batch before (null: unknown, as for the first batch). The copy
 // is exposed, not hidden, while the stream waits for it.
 //

@@ -24,6 +24,7 @@ namespace weir {
 
 namespace detail {
 
+// The result of `branch`. `Row`: the type of its row of stages.
 template <class Row>
 struct named_branch {
     template <class C>
@@ -38,7 +39,8 @@ inline constexpr bool is_branch = false;
 template <class Row>
 inline constexpr bool is_branch<named_branch<Row>> = true;
 
-// The first queues of the branches of a `route` or `split`, whose last worker closes all of them.
+// The first queues of the branches of a `route` or `split`. The stage that puts into them closes all of them
+// at its end.
 template <class Queue>
 struct branch_queues {
     std::vector<Queue*> queues;

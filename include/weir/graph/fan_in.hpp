@@ -41,9 +41,9 @@ struct merge_ticket {
     bool mark = false;
 };
 
-// The rule of a `wait_queue`, in which the slots (workers) of a `running_fan_in` wait, one for each input.
-// Decides which input may put its item. The mark of an epoch is put once, when each input has reached its
-// mark or has ended. Only then the inputs continue with the next epoch.
+// The rule of a `wait_queue` (a line of waiting slots) for the slots (workers) of a `running_fan_in`, one for
+// each input. Decides which input may put its item. The mark of an epoch is put once, when each input has
+// reached its mark or has ended. Only then the inputs continue with the next epoch.
 //
 // The orders `arrival` and `priority` have no turns, unless the user gives a rule. In all other orders, the
 // turns depend on the items of the inputs, and not on the times at which these arrive: the end or the mark of
@@ -164,6 +164,7 @@ class running_fan_in : public stage_kind<C, C, Policy> {
 
   public:
     using iteration = typename base::template iteration_with<merge_ticket>;
+    // The stage calls no function whose time counts, and puts the items themselves.
     static constexpr stage_traits traits{.counts_tasks = false, .forwards_item = true};
 
     running_fan_in(run_context& run, const stage_options& options, const char* kind, merge_rule rule,
@@ -210,7 +211,8 @@ class running_fan_in : public stage_kind<C, C, Policy> {
 
     void close_input(slot& me) noexcept {
         ins_[me.number()]->cancel();
-        // In a branch of a `split`, no part of a batch is complete that begins after an input has ended.
+        // In a branch of a `split`, which divides batches, no part that begins after an input has ended is
+        // complete.
         const bool early = is_in_split_ || this->may_end_early();
         turns_.update([&me, early](merge_rule& rule) { rule.end(me.number(), early); });
         make_choices(me);

@@ -144,6 +144,7 @@ struct stage_of_inputs : stage_base {
     }
 };
 
+// Asserts that the inputs give items of one type, `type`.
 template <class First, class... Given>
 struct merged {
     using type = First;
@@ -223,7 +224,7 @@ class [[nodiscard]] merge : public detail::joined_stage_t<detail::merge_stage, I
                   "weir: merge is given pipelines, one or more; an argument is none, or there is none");
 
   public:
-    using described = detail::joined_stage_t<detail::merge_stage, Inputs...>;
+    using described = detail::joined_stage_t<detail::merge_stage, Inputs...>;  // what `|` keeps
 
     /// \param settings  see `merge_options`.
     explicit merge(merge_options settings, Inputs&&... inputs)

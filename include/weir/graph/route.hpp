@@ -46,6 +46,7 @@ struct routed_item {
     bool is_last = false;   // the stage ends after this item or mark: a branch has ended
 };
 
+// The stage of a run that calls the chooser, and puts each item into the chosen branch.
 template <class Function, class C, class Policy>
 class running_route : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;
@@ -87,13 +88,14 @@ class running_route : public stage_kind<C, C, Policy> {
     }
     queue& output_for(const iteration& it) noexcept { return *branches_.queues[it.where]; }
     // In a branch of a `split`, an epoch is a part of a batch. If a branch of the route has ended, as by a
-    // `take`, the other branches get the rest of the part, and its mark; then the route ends.
+    // `take(n)` stage, the other branches get the rest of the part, and its mark; then the route ends.
     bool continues_when_output_closed(iteration& it) noexcept {
         it.is_last = it.place.mark;
         return ends_with_part_ && !this->may_end_early();
     }
     bool is_finished(const iteration& it) const noexcept { return it.is_last; }
     bool tolerates_failure(const iteration&) const noexcept { return true; }
+    // For checkpoints: an item whose failure is tolerated counts as consumed.
     void acknowledge(iteration& it) noexcept {
         this->acknowledge_drop(base::item_traits::provenance_of(*it.item));
     }
@@ -171,7 +173,7 @@ class [[nodiscard]] route : public detail::divided_stage_t<detail::route_stage, 
                   "weir::branch(name, part)");
 
   public:
-    using described = detail::divided_stage_t<detail::route_stage, Function, Branches...>;
+    using described = detail::divided_stage_t<detail::route_stage, Function, Branches...>;  // what `|` keeps
 
     /// \param settings  see `route_options`.
     explicit route(Function&& chooser, route_options settings, Branches... branches)

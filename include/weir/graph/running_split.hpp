@@ -73,7 +73,7 @@ class split_records {
 };
 
 template <class Batch>
-struct divided {
+struct divided {  // asserts that `Batch` is a container that a split can divide and join
     static constexpr bool fits = requires(Batch& b, typename Batch::value_type element) {
         b.push_back(std::move(element));
         b.begin();
@@ -144,8 +144,8 @@ std::vector<std::size_t> branches_of(Choices&& choices, Batch& batch, const bran
 }
 
 template <class Batch, class Records>
-struct divided_batch {
-    std::vector<Batch> parts;
+struct divided_batch {         // the state of the work on one batch
+    std::vector<Batch> parts;  // by branch
     typename Records::record record;
     std::uint64_t number = 0;  // the number of the batch: its epoch in the branches
     // The next result goes to branch `next_part / 2`: its part of the batch if `next_part` is even, the mark

@@ -55,7 +55,7 @@ struct split_options {
 namespace detail {
 
 template <class Batch, class D, class Records>
-struct joined_batch {
+struct joined_batch {                 // the state of the work on one batch
     typename Records::record record;  // how the batch was divided
     std::optional<D> whole;           // the joined batch; none: no branch gave a result
 };
@@ -276,7 +276,7 @@ class [[nodiscard]] split : public detail::divided_stage_t<detail::split_stage, 
                   "weir::branch(name, part)");
 
   public:
-    using described = detail::divided_stage_t<detail::split_stage, Function, Branches...>;
+    using described = detail::divided_stage_t<detail::split_stage, Function, Branches...>;  // what `|` keeps
 
     /// \param settings  see `split_options`.
     explicit split(Function&& chooser, split_options settings, Branches... branches)

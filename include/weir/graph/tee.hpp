@@ -35,7 +35,8 @@ struct tee_options {
 
 namespace detail {
 
-// The rule of a wait queue: the worker of a tee waits until the side has ended, and only then ends itself.
+// The rule of a wait queue: the worker (the coroutine) of a tee waits until the side has ended, and only then
+// ends itself.
 struct side_rule {
     using ticket = char;
     bool ended = false;
@@ -78,6 +79,7 @@ struct copied_item {
     bool is_last = false;         // the stage ends after this item
 };
 
+// The stage of a run that copies each item.
 template <class C, class Policy>
 class running_tee : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;

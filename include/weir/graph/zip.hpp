@@ -51,6 +51,7 @@ struct joined_row {
     std::optional<D> row;
 };
 
+// The stage of a run that `zip` makes. Takes one item of each input by a task, `fetch`, and makes a row.
 template <class Policy, class... C>
 class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Policy> {
     using D = typename zipped<C...>::type;
@@ -95,7 +96,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
                 get_operation<std::remove_reference_t<decltype(queue)>> get(queue, &me);
                 auto item = co_await get;
                 if (!item) co_return false;
-                item_tracer tracer(me, result_origin::all_held);
+                item_tracer tracer(me, result_origin::all_held);  // for traces that follow items
                 if (tracer.is_on()) tracer.hold(detail::base_of(queue), get.number(), epoch_of(*item));
                 detail::replace(place, std::move(item));
             }
@@ -144,7 +145,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
     }
 
     std::tuple<channel<C, Policy>*...> in_;
-    std::tuple<std::optional<C>...> row_;
+    std::tuple<std::optional<C>...> row_;  // the items and marks taken for the next row, by input
 };
 
 template <class... Inputs>
@@ -197,7 +198,7 @@ class [[nodiscard]] zip : public detail::joined_stage_t<detail::zip_stage, Input
                   "weir: zip is given pipelines, one or more; an argument is none, or there is none");
 
   public:
-    using described = detail::joined_stage_t<detail::zip_stage, Inputs...>;
+    using described = detail::joined_stage_t<detail::zip_stage, Inputs...>;  // what `|` keeps
 
     /// \param settings  see `zip_options`.
     explicit zip(const zip_options& settings, Inputs&&... inputs)

@@ -44,13 +44,13 @@ struct channel_options {
 
 /// The statistics of one rank's part of a channel between ranks.
 struct rank_channel_stats {
-    channel_stats out;               ///< the queue of items that wait for credit, to be sent
-    channel_stats in;                ///< the queue of items that have arrived, and wait for a get
-    duration credit_wait{};          ///< time in which an item waited here, and no consumer had given credit
-    duration wire{};                 ///< time from the beginning of each send to its end, summed over items
-    std::uint64_t num_sent = 0;      ///< items whose send has begun
-    std::uint64_t bytes_sent = 0;    ///< bytes of these items
-    std::uint64_t num_received = 0;  ///< items received, also those of `num_returned`
+    channel_stats out;           ///< the queue of items that wait for credit: a consumer's permission to send
+    channel_stats in;            ///< the queue of items that have arrived, and wait for a get
+    duration credit_wait{};      ///< time in which an item waited here, and no consumer had given credit
+    duration wire{};             ///< time from the beginning of each send to its end, summed over items
+    std::uint64_t num_sent = 0;  ///< items whose send has begun
+    std::uint64_t bytes_sent = 0;      ///< bytes of these items
+    std::uint64_t num_received = 0;    ///< items received, also those of `num_returned`
     std::uint64_t bytes_received = 0;  ///< bytes of these items
     std::uint64_t num_returned = 0;    ///< items that arrived after `cancel`, and were destroyed
 };
@@ -94,7 +94,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     static constexpr bool is_packed = detail::packed<T>;
 
     template <class Base>
-    class putting : public Base {
+    class putting : public Base {  // puts into `out`, and then makes the link send
       public:
         template <class... As>
         explicit putting(channel& to, As&&... as) : Base(to.out, std::forward<As>(as)...), to_(&to) {}
@@ -104,7 +104,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         channel* to_;
     };
     template <class Base>
-    class getting : public Base {
+    class getting : public Base {  // gets from `in`, and then counts the item, for credit
       public:
         template <class... As>
         explicit getting(channel& from, As&&... as) : Base(from.in, std::forward<As>(as)...), from_(&from) {}
@@ -182,7 +182,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     /// producers have closed. Threads: any.
     void close() noexcept {
         this->out.close();
-        this->kick();
+        this->kick();  // so that this rank sends the end
     }
     /// Ends this rank's puts because of an exception. That is a failure of this rank: see `world`. Then gets
     /// of consumers throw `rank_failed`, and don't report the end of the channel. Called by `sink_to` if
@@ -217,7 +217,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         const communicator of = this->comm();
         co_await of.barrier();
         const rank_channel_stats mine = stats();
-        detail::leaked_on_failure<std::array<std::uint64_t, 4>> all(of);
+        detail::leaked_on_failure<std::array<std::uint64_t, 4>> all(of);  // MPI may use it after a failure
         *all = {mine.out.num_put, mine.in.num_get,
                 mine.out.num_discarded + mine.in.num_discarded + mine.num_returned,
                 mine.out.size + mine.in.size + mine.num_sent - mine.num_received};  // may wrap, the sum not

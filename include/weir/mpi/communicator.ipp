@@ -33,7 +33,7 @@ inline task<std::vector<std::vector<std::byte>>> gather_bytes(communicator of,
         shared->offsets.push_back(elements<std::byte>(sum).count);
         sum += n;
     }
-    static_cast<void>(elements<std::byte>(sum));
+    static_cast<void>(elements<std::byte>(sum));  // throws if the sum is too large
     const bool is_root = of.rank() == root;
     shared->all.resize(is_root ? sum : 0);
     co_await of.request("MPI_Igatherv", [&](MPI_Comm comm, MPI_Request* r) noexcept {
@@ -53,7 +53,7 @@ inline task<std::vector<std::byte>> broadcast_bytes(communicator of, std::vector
     co_await of.broadcast(std::span(&*size, 1), root);
     leaked_on_failure<std::vector<std::byte>> all(of, std::move(mine));
     all->resize(*size);
-    constexpr std::size_t most = std::size_t{1} << 30U;
+    constexpr std::size_t most = std::size_t{1} << 30U;  // of one broadcast: MPI counts by int
     for (std::size_t at = 0; at < all->size(); at += most) {
         co_await of.broadcast(std::span(*all).subspan(at, weir::detail::smaller(most, all->size() - at)),
                               root);

@@ -85,6 +85,8 @@ class heartbeat final : public periodic_work {
     // data is passed on
     void leave() noexcept { has_left_.store(true, std::memory_order_relaxed); }
 
+    // Called by the reactor: receives messages, sends the heartbeat if it is due, and ends the job after a
+    // failure. Returns when to call tick() again, in ns.
     std::int64_t tick(std::int64_t now) noexcept override {
         receive_all();
         if (loop_.failure() != nullptr) return end_together(now);
@@ -215,8 +217,8 @@ class heartbeat final : public periodic_work {
     int num_leavers_ = 0;
     MPI_Request beat_ = MPI_REQUEST_NULL;
     std::string failure_text_;
-    std::vector<int> untold_;  // ranks that have still to be told of the failure
-    std::vector<MPI_Request> sends_;
+    std::vector<int> untold_;         // ranks that have still to be told of the failure
+    std::vector<MPI_Request> sends_;  // of notices about a failure, which may be pending
 };
 
 }  // namespace detail

@@ -78,7 +78,7 @@ class item_link : public link {
         loop().locked([this] {
             leak(std::move(sendings_));
             leak(std::move(receivings_));
-            this->keep_notes();
+            this->keep_notes();  // the messages of the link that are no items
         });
     }
 
@@ -87,8 +87,8 @@ class item_link : public link {
         static_cast<void>(elements<std::byte>(bytes_of(item).size()));
         return item;
     }
-    // Called after each put into `out`. `is_in`: the result of that put, which is returned. Errors:
-    // `rank_failed`, if the item was not put because a rank has failed.
+    // Called after each put into `out`: makes the link send soon. `is_in`: the result of that put, which is
+    // returned. Errors: `rank_failed`, if the item was not put because a rank has failed.
     bool after_put(bool is_in) {
         is_in ? kick() : check_failure();
         return is_in;
@@ -155,6 +155,8 @@ class item_link : public link {
 
     // The functions below are called under the lock of loop(), the reactor (it begins and polls operations).
 
+    // Begins to send the next item to the rank `to`, which has given credit (permission for an item). Returns
+    // whether there was an item.
     bool send_next(int to) noexcept override {
         sending* next = nullptr;
         try {
@@ -186,6 +188,7 @@ class item_link : public link {
     bool has_items() noexcept override { return out.size() != 0; }
     bool is_drained() noexcept override { return out.closed() && out.size() == 0; }
 
+    // Begins to receive the item that a probe has found.
     void receive(int from, MPI_Message message, std::size_t bytes) noexcept override {
         try {
             receiving& r = receivings_.take(*this);
@@ -229,17 +232,20 @@ class item_link : public link {
         if (all_have_ended_ && num_arriving_ == 0) in.close();
         parcel_ended(r, from);
     }
+    // The last item of each producer is here or on its way.
     void all_have_ended() noexcept override {
         all_have_ended_ = true;
         if (num_arriving_ == 0) in.close();
     }
+    // No consumer is sent any more items.
     void all_have_gone() noexcept override { out.cancel(); }
+    // A rank has failed: nothing is sent or received any more.
     void failed() noexcept override {
         in.close();
         out.cancel();
     }
 
-    const int exceptions_ = std::uncaught_exceptions();
+    const int exceptions_ = std::uncaught_exceptions();  // when this object was made: see is_unwinding()
     parcels<sending> sendings_;
     parcels<receiving> receivings_;
     std::vector<row> arriving_;  // by rank

@@ -225,7 +225,7 @@ class link : operation {
               bye_note(of, r, note_kind::bye) {}
         const int rank;
         // If the peer is a consumer:
-        std::uint64_t credits;
+        std::uint64_t credits;  // how many items may be sent to the peer now
         std::uint64_t num_sent = 0;
         bool has_gone = false;
         bool has_said_bye = false;
@@ -286,7 +286,7 @@ class link : operation {
     weir::detail::parker finished_;
     // Under the reactor's lock:
     counts counts_;
-    std::size_t next_consumer_ = 0;
+    std::size_t next_consumer_ = 0;              // index in `consumers_`: items go to the consumers in turn
     std::optional<std::int64_t> blocked_since_;  // when the wait for credit that goes on now began
     bool has_sent_end_ = false;
     bool has_left_ = false;

@@ -76,6 +76,7 @@ inline int link::begin(MPI_Request&, bool& again) noexcept {
     return MPI_SUCCESS;
 }
 
+// The link itself is over: it receives no more items.
 inline void link::ended() noexcept {
     has_stopped_ = true;
     end_credit_wait();
@@ -129,6 +130,8 @@ inline void link::send_ends() noexcept {
     for (peer* const p : consumers_) p->end_note.send(p->num_sent);
 }
 
+// Returns credit for the items that were got since the last note, if they are enough for a note. If this rank
+// leaves, tells each producer instead, once, that it gets no more.
 inline void link::return_credit() noexcept {
     const bool leaves = is_leaving_.load(std::memory_order_relaxed) && !has_left_;
     has_left_ = has_left_ || leaves;
@@ -153,6 +156,7 @@ inline void link::handle_note(peer& from, const note_text& text) noexcept {
     send_pending();
 }
 
+// Says bye to a producer when all items that its note `end` has announced were received.
 inline void link::check_end(peer& of) noexcept {
     if (!of.has_ended()) return;
     of.bye_note.send();

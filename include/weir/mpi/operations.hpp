@@ -32,7 +32,7 @@ class operation {
     virtual void ended() noexcept = 0;
 
     const char* call() const noexcept { return call_; }
-    int peer() const noexcept { return peer_; }
+    int peer() const noexcept { return peer_; }  // the other rank; `any_rank`: none
     int error_class() const noexcept { return error_class_; }
     bool is_cancelled() const noexcept { return is_cancelled_; }  // also: ended by give_up()
     const MPI_Status& status() const noexcept { return status_; }
@@ -159,6 +159,7 @@ class operations {
         repeated_.resize(kept);
         return ended;
     }
+    // Calls `begin` again for each operation without a request. Returns whether any has ended.
     bool repeat() noexcept {
         return end_repeated([](operation& o) noexcept {
             MPI_Request none = MPI_REQUEST_NULL;

@@ -121,7 +121,7 @@ MPI_Datatype type_of() noexcept {
     }
 }
 
-// The count and the MPI datatype of `n` elements of type T: numbers have their type, others are bytes.
+// The count and the MPI datatype of `n` elements of type T: each `number` has its type, others are bytes.
 template <class T>
 struct elements {
     static_assert(std::is_trivially_copyable_v<T>,

@@ -105,6 +105,7 @@ class rank_report final : public run_report {
         co_return rank_layout(outlines);
     }
 
+    // Collective: merges the laps of all ranks, one after the other, and then the whole runs.
     task<> merge() {
         std::optional<pipeline_stats> lap = co_await laps_.get();
         pipeline_stats names;

@@ -263,7 +263,7 @@ class world : detail::only_one, detail::process, public communicator {
     [[nodiscard]] const rank_failed* failure() const noexcept { return process::loop()->failure(); }
 
   private:
-    const int exceptions_ = std::uncaught_exceptions();
+    const int exceptions_ = std::uncaught_exceptions();  // when the world was made: see the destructor
 };
 
 }  // namespace weir::mpi
