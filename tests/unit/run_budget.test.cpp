@@ -251,6 +251,77 @@ TEST_CASE("a stage's queue has a limit in bytes of its own") {
     CHECK(bytes_in(run.stats()) == 0);
 }
 
+namespace {
+
+// Before and behind a sink, no queue has lost or invented an item, and none counts the bytes of destroyed items.
+void check_sink(const weir::pipeline_stats& stats, std::size_t most) {
+    const weir::channel_stats& before = stats.channels.at(stats.channels.size() - 2);
+    const weir::channel_stats& behind = stats.channels.back();
+    for (const weir::channel_stats* const q : {&before, &behind}) {
+        CHECK(q->num_get <= q->num_put);
+        CHECK(q->num_discarded == 0);
+        CHECK(q->num_put == q->num_get + q->size);
+        CHECK(q->bytes == 10 * q->size);
+    }
+    CHECK(before.num_get - behind.num_put <= 1);
+    CHECK(before.size + behind.size <= most);
+}
+
+}  // namespace
+
+TEST_CASE("a sink with room passes on what a get admits to a queue that its bytes fill") {
+    virtual_time time;
+    auto run =
+        (blobs(20, 10) |
+         weir::pipe([](blob b) { return b; }, {.name = "p", .capacity = 50, .max_bytes = 35}) | weir::sink(3))
+            .start(time);
+    for (std::size_t n = 0; run.get(); ++n) {
+        CAPTURE(n);
+        time.run_until(time.now() + 1ms);
+        const weir::pipeline_stats stats = run.stats();
+        check_sink(stats, 3);
+        CHECK(stats.channels.back().num_get == n + 1);
+        CHECK(stats.channels.back().size == std::min(std::size_t(3), 19 - n));
+        CHECK(stats.channels.back().put_wait == 0ns);
+        CHECK(stats.stages.back().times().wait_put == 0ns);
+    }
+}
+
+TEST_CASE("the sums of a sink with room and few bytes are right behind epochs, too") {
+    virtual_time time;
+    auto run =
+        (weir::source(weir::epochs(std::vector<blob>(7, blob(10)), 3), {.capacity = 50}) |
+         weir::pipe([](blob b) { return b; }, {.name = "p", .capacity = 50, .max_bytes = 35}) | weir::sink(5))
+            .start(time);
+    CHECK(flows::by_epoch(run).size() == 3);
+    check_sink(run.stats(), 0);
+    CHECK(run.stats().channels.back().num_put == 21);
+}
+
+TEST_CASE("the figures of a sink whose capacity was lowered below its items go on") {
+    virtual_time time;
+    const auto work = [](int i) -> task<int> {
+        co_await weir::sleep_for(1ms);
+        co_return i;
+    };
+    auto run = (weir::source(std::views::iota(0, 40)) | weir::pipe(work, {.capacity = 2}) | weir::sink(32))
+                   .start(time);
+    time.run_until(time.now() + 10ms + 1ns);
+    CHECK(run.stats().channels.back().size == 10);
+    run.set_capacity("sink", 1);
+    for (std::size_t n = 0; run.get(); ++n) {
+        CAPTURE(n);
+        time.run_until(time.now() + 5ms);
+        const weir::pipeline_stats stats = run.stats();
+        const weir::channel_stats& behind = stats.channels.back();
+        CHECK(behind.num_get == n + 1);
+        // Of the items that wait behind the one in the sink, none counts as one that the sink has passed on.
+        CHECK(behind.size == std::min(std::max(std::size_t(1), n < 10 ? 9 - n : 0), 39 - n));
+        CHECK(behind.num_put == behind.num_get + behind.size);
+        CHECK(flows::add_up(stats));
+    }
+}
+
 TEST_CASE("on threads many sources and few bytes end, and leave none") {
     weir::thread_pool pool(3);
     for (int i = 0; i < 20; ++i) {

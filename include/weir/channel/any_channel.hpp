@@ -224,9 +224,9 @@ class any_channel : public channel_puts<Policy> {
         puts::is_mark(into) ? void(++this->get_marks_) : core::record_first_get(measured);
         items::popped(number + 1);
         if (core::bytes_.counts()) woken.budget = core::bytes_.remove(type_.bytes(into));
-        if (puts::waits_to_put()) puts::admit_putters(measured, woken);
+        const bool admitted = puts::waits_to_put() && puts::admit_putters(measured, woken);
         if (core::size() == 0) core::emptiness_changed(true, measured);
-        if (core::has_sink() && this->sink_->waits_to_put()) items::update_sink_meter(measured);
+        if (core::has_sink() && (admitted || this->sink_->waits_to_put())) items::update_sink_meter(measured);
         return outcome::done;
     }
 
@@ -241,6 +241,9 @@ class any_channel : public channel_puts<Policy> {
     // ---- under the whole_lock -------------------------------------------------------------------------
 
     void close_locked(wakes& woken) noexcept;
+    void admit_putters_to_sink(wakes& woken) noexcept {
+        if (puts::admit_putters(nullptr, woken) && core::has_sink()) items::update_sink_meter(nullptr);
+    }
     // Moves all items to `discarded`, also the early items (see `num_early`), and counts the items as
     // discarded, except the early ones. If this makes room in the run's limit in bytes, stores that limit in
     // `woken`, so that sources that wait for room continue. The caller destroys the items after it unlocks

@@ -124,7 +124,7 @@ WEIR_INLINE void any_channel<Policy>::set_max_bytes(std::size_t bytes) {
             });
         }
     }
-    puts::admit_putters(nullptr, locked.woken());
+    admit_putters_to_sink(locked.woken());
 }
 
 template <class Policy>
@@ -180,7 +180,7 @@ WEIR_INLINE auto any_channel<Policy>::block_in_line(waiter& w, side line, typena
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::admit_waiting_puts() noexcept {
     locked_change locked(*this);
-    if (core::bytes_.most != 0) puts::admit_putters(nullptr, locked.woken());
+    if (core::bytes_.most != 0) admit_putters_to_sink(locked.woken());
 }
 
 template <class Policy>

@@ -56,7 +56,8 @@ WEIR_INLINE void channel_puts<Policy>::push(void* item) noexcept {
 }
 
 template <class Policy>
-WEIR_INLINE void channel_puts<Policy>::admit_putters(slot* measured, wakes& woken) noexcept {
+WEIR_INLINE bool channel_puts<Policy>::admit_putters(slot* measured, wakes& woken) noexcept {
+    bool admitted = false;
     while (core::size() < this->capacity_ && !putters_.empty()) {
         waiter* const putter = putters_.front();
         if (!fits(core::size(), putter->item)) break;
@@ -64,6 +65,7 @@ WEIR_INLINE void channel_puts<Policy>::admit_putters(slot* measured, wakes& woke
         const bool mark = is_mark(putter->item);
         core::remove_waiter(*putter, side::put, outcome::done, core::reading(measured), !mark);
         push(putter->item);
+        admitted = true;
         const std::uint64_t number = put_end_.count.load(std::memory_order_relaxed) - 1;
         const std::uint64_t gets = get_end_.count.load(std::memory_order_relaxed);
         slot* const owner = putter->measured;
@@ -72,6 +74,7 @@ WEIR_INLINE void channel_puts<Policy>::admit_putters(slot* measured, wakes& woke
         if (order_ != nullptr) pass_turn(true, measured, woken);
     }
     if (!early_.empty()) admit_early(measured, woken);
+    return admitted;
 }
 
 // ---- puts with numbers
