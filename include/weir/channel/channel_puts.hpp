@@ -137,8 +137,8 @@ class channel_puts : public channel_items<Policy> {
     // The same as `offer`, for a put by number: see the table above.
     outcome offer_in_order(waiter& w, wakes& woken) noexcept;
 
-    // Ends the waits of puts for which there is room now, and of early puts whose items may be stored now. True:
-    // an item of `putters_` is in; the caller then updates the meter of a merged sink.
+    // Ends the waits of puts for which there is room now, and of early puts whose items may be stored now.
+    // True: an item of `putters_` is in; the caller then updates the meter of a merged sink.
     bool admit_putters(slot* measured, wakes& woken) noexcept;
     bool waits_to_put() const noexcept { return !putters_.empty() || !early_.empty(); }
 
