@@ -152,7 +152,7 @@ class channel_puts : public channel_items<Policy> {
     // without gaps. Returns the index of the last item plus 1.
     std::uint64_t gather_early() noexcept;
 
-    // Whether an element of the queue is no item, but a mark: the end of an epoch (channel/epoch_item.hpp).
+    // Whether an element of the queue is no item, but a mark: the end of an epoch, a pass over the data.
     bool is_mark(const void* item) const noexcept { return type_.is_mark != nullptr && type_.is_mark(item); }
     bool fits(std::size_t before, const void* item) const noexcept {
         return core::bytes_.most == 0 || before == 0 || core::bytes_.has_room_for(type_.bytes(item));

@@ -33,10 +33,10 @@ class progress_listener {
 };
 
 // The origin of items: one item of the source; or, for an item made of several (as a batch is), their
-// origins, the parts. An item of the source has a position (`draw::position`), unless it repeats another one
-// to pad an epoch (a pass over the data). The origin counts shares: one for each item made from it that the
-// consumer has not taken and no stage has dropped. When no share is left, a checkpoint counts the source's
-// items in the origin as finished.
+// origins, the parts. An item of the source has a position (the number of a sample: `draw::position`), unless
+// it repeats another one to pad an epoch (a pass over the data). The origin counts shares: one for each item
+// made from it that the consumer has not taken and no stage has dropped. When no share is left, a checkpoint
+// counts the source's items in the origin as finished.
 class origin {
   public:
     static constexpr std::uint64_t no_position = UINT64_MAX;

@@ -61,7 +61,8 @@ class wait_queue final : public wait_site {
     void update(Change change) noexcept {
         wake(apply(change));
     }
-    // As above, for a call by slot `me`. The time of the wake-ups counts as overhead of this slot.
+    // As above, for a call by slot `me`. The time of the wake-ups counts as `overhead` (the library's work)
+    // of this slot.
     template <class Change, class Slot>
     WEIR_NOINLINE void update(Change change, Slot& me) noexcept {
         waiter* const woken = apply(change);

@@ -128,8 +128,8 @@ class wake_list {
     using waiter = basic_waiter<Platform>;
 
   public:
-    // The limit in bytes of a run if it has room again: then `wake_sources` is called after unlocking. Else
-    // null.
+    // The limit in bytes of a run (a started pipeline) if it has room again: then `wake_sources` is called
+    // after unlocking. Else null.
     byte_budget* budget = nullptr;
 
     void push(waiter& w) noexcept {

@@ -93,7 +93,7 @@ WEIR_NOINLINE inline bool exits_in_a_coroutine() noexcept {
 // this sleep these threads take the items that are left in their queues, and then block.
 inline void let_consumers_block() noexcept { parker().wait(10'000'000); }
 
-// A kind of user; `lanes`: `priority_lanes`.
+// A kind of user; `run`: a started pipeline; `lanes`: `priority_lanes`.
 enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, channel };
 
 // The users of one executor; a member of each executor. Counts objects, not operations: a run counts once,

@@ -99,8 +99,8 @@ class alignas(64) basic_worker_queues {
         while (void* const p = queue.steal()) to.push(p);
         if (void* const p = take_next(thread())) to.push(p);
     }
-    // Called by the worker's thread when the worker is surplus. Moves all coroutines to another queue: the
-    // forks last, oldest first. Another thread may become this worker later.
+    // Called by the worker's thread when the worker is surplus (not wanted any more). Moves all coroutines to
+    // another queue: the forks last, oldest first. Another thread may become this worker later.
     template <class Inbox>
     void hand_over(Inbox& to) noexcept {
         give_queued(to);

@@ -78,7 +78,8 @@ WEIR_INLINE std::string state_of(const site_seen& at) {
 }
 
 WEIR_INLINE wait_words words_of(const site_seen& at, const wait_seen& w) {
-    // A slot that waits for its turn waits for other slots, not for what is in the channel.
+    // A slot (worker of a stage) that waits for its turn waits for other slots, not for what is in the
+    // channel.
     wait_words words{name_of(w), {}, {}, w.kind == wait_kind::turn ? "" : state_of(at), w.what, {}};
     if (w.who != nullptr) {
         words.stage = w.who->stage();

@@ -26,8 +26,8 @@ WEIR_INLINE std::string without_library(const char* message) {
     return std::string(text.starts_with(library_prefix) ? text.substr(library_prefix.size()) : text);
 }
 
-// The share of the time of a stage's slots that the slots spent in `run` and `await`. The time in which a
-// slot was `off` (not begun, or ended) doesn't count.
+// The share of the time of a stage's slots (workers) that the slots spent in `run` and `await`. The time in
+// which a slot was `off` (not begun, or ended) doesn't count.
 WEIR_INLINE std::optional<double> busy_share(const slot_times& times) noexcept {
     const duration all = times.total() - times.off;
     if (all <= duration(0)) return std::nullopt;

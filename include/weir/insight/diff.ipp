@@ -149,7 +149,7 @@ WEIR_INLINE void compare_times(stage_difference& to, const compared_stage& a, co
         return each.distance() > (is_likely ? from.likely : from.unlikely) &&
                is_large(each.share(), least_change);
     };
-    // The least change of a stage's time that matters, as a share of the slots' time;
+    // The least change of a stage's time that matters, as a share of the time of its slots (workers);
     // `least_share_unless_sampled` if only the average times are known.
     constexpr double least_share = 0.002, least_share_unless_sampled = 0.05;
     const double busy = larger(1e-9, larger(a.busy.value_or(1), b.busy.value_or(1)));

@@ -85,7 +85,7 @@ WEIR_INLINE std::optional<visible_limit> reason_in_stage(const stage_stats& stag
     return std::nullopt;
 }
 
-// The stage whose slots together had threads for the longest time. Requires at least one stage.
+// The stage whose slots (workers) together had threads for the longest time. Requires at least one stage.
 WEIR_INLINE const stage_stats& hardest_worker(const pipeline_stats& stats) {
     const stage_stats* most = &stats.stages.front();
     for (const stage_stats& each : stats.stages) {

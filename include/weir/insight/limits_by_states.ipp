@@ -17,7 +17,8 @@
 
 namespace weir::detail {
 
-// The shares of the time of a stage's slots in which the slots are busy or wait for a turn; without `off`.
+// The shares of the time of a stage's slots (workers) in which the slots are busy or wait for a turn; without
+// `off`.
 struct state_shares {
     explicit state_shares(const stage_stats& stage)
         : times(stage.times()), active(times.total() - times.off),

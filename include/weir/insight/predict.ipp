@@ -95,8 +95,9 @@ WEIR_INLINE recording detail::calibrated(recording from, const prediction& today
     // These simulations use the seed of `today` (the prediction with the run's own settings): so they deviate
     // from the mean as `today.rate` does.
     const double wanted = from.rate * today.rate / explained;
-    // The bound of the search is twice the overhead that explains the measured rate if the slowest stage has
-    // `widest` slots, always at work. With fewer slots, a smaller overhead explains this rate.
+    // The bound of the search is twice the overhead (the library's time for an invocation) that explains the
+    // measured rate if the slowest stage has `widest` slots (workers), always at work. With fewer slots, a
+    // smaller overhead explains this rate.
     double high = 2e9 * (1 / from.rate - 1 / explained) * static_cast<double>(widest);
     double low = 0;
     if (rate_with(high) > wanted) high = 0;

@@ -179,7 +179,7 @@ WEIR_INLINE bool has_samples(const stage_stats& stage) {
     return stage.samples && !stage.samples->tasks.empty();
 }
 
-// The recording of a run's consumer. `last`: the consumer's input queue.
+// The recording of a run's consumer, which takes the results. `last`: the consumer's input queue.
 WEIR_INLINE recorded_stage recorded_consumer(const pipeline_stats& stats, const channel_stats& last) {
     recorded_stage consumer;
     consumer.num_tasks = stats.num_items;

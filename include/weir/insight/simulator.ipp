@@ -179,7 +179,8 @@ WEIR_INLINE void simulator::assign_threads() {
     }
 }
 
-// Counts an invocation that has ended. The slot waits if its item has to wait for its turn.
+// Counts an invocation that has ended. The slot (a worker of the stage) waits if its item has to wait for its
+// turn.
 WEIR_INLINE void simulator::finish(slot& me, index who) {
     stage& of = stages_[me.stage];
     ++of.finished;

@@ -94,7 +94,8 @@ WEIR_INLINE resources resources_in_use(const pipeline_settings& current, const p
     return used;
 }
 
-// Changes numbers of slots, capacities and numbers of threads, and counts the resources that they take.
+// Changes numbers of slots (workers of stages), capacities and numbers of threads, and counts the resources
+// that they take.
 class cautious_changes {
   public:
     cautious_changes(const plan_limits& limits, const resources& used) : limits_(limits), used_(used) {}

@@ -36,8 +36,8 @@ WEIR_INLINE double planned_rate(const pipeline_settings& settings, const recordi
     return predict(settings, from, {.items = 1'000, .skipped = 100}).rate;
 }
 
-// The time of a stage for one item of the consumer, in seconds: `in_slots`, the time of its slots, working or
-// awaiting; `run`, the part with a thread.
+// The time of a stage for one item of the consumer, in seconds: `in_slots`, the time of its slots (workers),
+// working or awaiting; `run`, the part with a thread.
 struct stage_cost {
     double in_slots = 0;
     double run = 0;

@@ -34,7 +34,7 @@ struct verdict {
 /// this cause brings most, or nearly as much; for `balanced`, in which no change brings 7 %. Without
 /// resamples (predictions from samples drawn at random), `verdict::sure` is 1.
 ///
-/// \param from  the recording that the result was made from.
+/// \param from  the recording (settings and times of a run) that the result was made from.
 /// \returns the verdict. `verdict::cause` is `limit_cause::unsure` if `verdict::sure` is below 0.6, or if the
 ///          result has no changes.
 /// Errors: `std::bad_alloc`.

@@ -96,7 +96,8 @@ WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
 }
 
 // Returns the first change that is easier to make than `best`, has the same cause, and brings more than 80 %
-// of its gain; else `best`. Easier: room in one queue than in all; more slots than a faster function.
+// of its gain; else `best`. Easier: room in one queue than in all; more slots (workers) than a faster
+// function.
 WEIR_INLINE const predicted_change* simplest_like(const what_if_result& result,
                                                   const predicted_change* best) {
     constexpr double most_of_it = 0.8;

@@ -121,7 +121,7 @@ struct added_stats {
 /// The order of the results of a stage with several slots.
 enum class output_order {
     completion,  ///< as they are finished
-    input,       ///< that of the items; an early result waits in its place in the next queue
+    input,       ///< that of the items; a result before its turn waits in its place in the next queue
 };
 
 /// The calls of a stage's function that failed and were repeated: see `retry`.

@@ -69,7 +69,7 @@ WEIR_INLINE stage_stats operator-(stage_stats later, const stage_stats& earlier)
                      &stage_stats::busy);
     const std::size_t both = detail::smaller(later.per_slot.size(), earlier.per_slot.size());
     for (std::size_t i = 0; i < both; ++i) later.per_slot[i] -= earlier.per_slot[i];
-    // A slot that `earlier` lacks has been off since the start: subtracts the time before the lap.
+    // A slot (worker) that `earlier` lacks was off since the start: subtracts the time before `earlier`.
     for (std::size_t i = both; i < later.per_slot.size(); ++i) {
         later.per_slot[i].off = detail::since(earlier.elapsed, later.per_slot[i].off);
     }

@@ -25,9 +25,10 @@ namespace weir::detail {
 class slot;
 struct standard_platform;
 
-// The token that ends the waits of coroutines (see `coroutine_env::ends`), and the stage or run for which
-// they work. `stop`: the token. `work`: an address that identifies the stage or run; null: none is known. A
-// thread that runs such a coroutine notes `work`: a wait for the end of the coroutine's own run then throws.
+// The token that ends the waits of coroutines (see `coroutine_env::ends`), and the stage of a pipeline, or
+// the run (a started pipeline), for which they work. `stop`: the token. `work`: an address that identifies
+// the stage or run; null: none is known. A thread that runs such a coroutine notes `work`: a wait for the end
+// of the coroutine's own run then throws.
 struct end_token {
     const basic_stop_token<standard_platform>* stop;
     const void* work = nullptr;

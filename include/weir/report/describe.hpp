@@ -265,7 +265,7 @@ inline constexpr bool begins_with_source<pipeline<Row>> = Row::begins;
 ///     std::cout << weir::describe(pipeline);
 ///
 /// \tparam In       the item type that a part without a source takes: `describe<image>(decode | resize)`.
-/// \param pipeline  a pipeline, or a part of one; it need not have a sink.
+/// \param pipeline  a pipeline, or a part of one; it need not have a sink (last stage).
 /// Errors:   `std::bad_alloc`.
 /// Lifetime: the executors that the stages name must still exist, because their types are read.
 template <class In = void, class P>

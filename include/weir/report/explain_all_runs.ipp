@@ -153,7 +153,7 @@ WEIR_INLINE auto present_runs::read(const watched_run& run) -> present_run {
     return {head + "\n" + text, std::move(stats), seen.is_measured, seen.has_ended};
 }
 
-// Whether a slot that is in this state can be in this wait.
+// Whether a slot (a worker of a stage) that is in this state can be in this wait.
 inline bool is_wait_of(slot_state state, const wait_seen& wait) noexcept {
     if (wait.in_function) return state == slot_state::await;
     if (wait.kind == wait_kind::get) return state == slot_state::wait_get;

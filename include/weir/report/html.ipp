@@ -25,8 +25,8 @@
 
 namespace weir::detail {
 
-// Writes the page of the run that `view` shows. Takes laps from `view.laps()` only, so `view.run().laps` may
-// be empty.
+// Writes the page of the run that `view` shows. Takes laps (parts of the run) from `view.laps()` only, so
+// `view.run().laps` may be empty.
 class html_page {
   public:
     // `why`: the verdict, which says why the pipeline is not faster, and what would help; none: the page

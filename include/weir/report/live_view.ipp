@@ -57,8 +57,8 @@ WEIR_INLINE std::string progress_text(const live_progress& p, std::size_t column
     return text;
 }
 
-// \returns the share of time in which the slots worked or awaited; 0 if they were always off. The time in
-//          which slots are off does not count.
+// \returns the share of time in which the slots (workers) worked or awaited; 0 if they were always off. The
+//          time in which slots are off does not count.
 inline double busy_share(const stage_stats& s) {
     const slot_times t = s.times();
     const auto there = static_cast<double>((t.total() - t.off).count());

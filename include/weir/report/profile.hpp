@@ -191,7 +191,7 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// more: up to 15 times `items`, for at most `time_limit`. `profile_trial::pace` says how exact a figure is.
 ///
 /// The environment variable `WEIR_DIAGNOSE=1` does the same at the start of each run of an unchanged program,
-/// with items that then go on to the consumer: see `<weir/run/diagnosis.hpp>`.
+/// with items that then leave the pipeline as usual: see `<weir/run/diagnosis.hpp>`.
 ///
 /// \param pipeline  with a source; a sink is not needed. A pipeline that can't be copied is moved in.
 /// \param ex        runs the stages that name no executor. A stage that blocks its thread is only as fast as

@@ -24,7 +24,7 @@ struct straggler {
     std::string stage;            ///< the name of the stage
     std::string state;  ///< where most of the extra time goes: `at work`, or `awaiting` in the function
     double ratio = 1;   ///< an invocation's time at work and awaiting, divided by the median rank's
-    double lost = 0;    ///< the share of the time of the rank's slots that the extra time takes, 0 to 1
+    double lost = 0;    ///< the share of the time of the rank's workers that the extra time takes, 0 to 1
 };
 
 /// \returns a line of text, such as `rank 2: decode at work 1.9 times the median`.

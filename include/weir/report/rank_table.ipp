@@ -21,8 +21,8 @@
 
 namespace weir::detail {
 
-// A rank is slow in a stage if its invocations take at least `slow_factor` times as long as those of the
-// median rank.
+// A rank (a process of the job) is slow in a stage if its invocations take at least `slow_factor` times as
+// long as those of the median rank.
 inline constexpr double slow_factor = 1.25;
 
 // The number of invocations by which a rank's time at work is divided; 1 if none has ended.
@@ -107,9 +107,9 @@ inline straggler comparison(const rank_stats& stats, std::size_t place, std::siz
 }
 
 // Whether the difference to the median is at least 5 standard errors plus `cut`. `cut`: the median time of
-// one invocation for each slot, divided by the number of invocations: the ends of a lap cut one invocation of
-// each slot, and the time at work includes parts of these. `others`: the number of invocations of the median
-// rank, taken to be the average over all ranks.
+// one invocation for each slot, divided by the number of invocations: the ends of a lap (a part of a run) cut
+// one invocation of each slot, and the time at work includes parts of these. `others`: the number of
+// invocations of the median rank, taken to be the average over all ranks.
 inline bool is_sure(const rank_stats& stats, const straggler& s, const stage_over_ranks& usual) {
     const auto tasks = static_cast<double>(stats.all.stages[s.stage_index].num_tasks);
     const double others = larger(tasks / usual.num_ranks, 1.0);

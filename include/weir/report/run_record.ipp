@@ -76,7 +76,8 @@ WEIR_INLINE channel_stats joined(const channel_stats& earlier, channel_stats lat
 WEIR_INLINE stage_stats joined(const stage_stats& earlier, stage_stats later) {
     const std::size_t both = detail::smaller(earlier.per_slot.size(), later.per_slot.size());
     for (std::size_t i = 0; i < both; ++i) later.per_slot[i] += earlier.per_slot[i];
-    // A slot (a worker of the stage) that was added in the later lap was off in the earlier lap.
+    // A slot (a worker of the stage) that was added in the later lap (part of the run) was off in the earlier
+    // lap.
     for (std::size_t i = both; i < later.per_slot.size(); ++i)
         detail::add_up(later.per_slot[i].off, earlier.elapsed);
     detail::join_samples(earlier.samples, later.samples, earlier.elapsed);

@@ -61,7 +61,7 @@ WEIR_INLINE void run_recorder::failed(const failure& what) {
 WEIR_INLINE void run_recorder::ends(const pipeline_stats& rest, const pipeline_stats& all) {
     lap(rest);
     const std::lock_guard guard(lock_);
-    // If no time has passed since the last lap, the rest is joined with that lap.
+    // If no time has passed since the last lap (part of the run), the rest is joined with that lap.
     if (rest.elapsed == duration(0) && laps_.size() > 1) {
         join(laps_[laps_.size() - 2], laps_.back());
         laps_.pop_back();

@@ -92,7 +92,7 @@ class graph_layout {
 };
 
 // Draws the stages of a run as boxes and the queues between them as lines. The colour of a stage shows in
-// which state its slots spent the most time.
+// which state its slots (workers) spent the most time.
 class svg_graph {
     static constexpr long box_width = 204;
     static constexpr long box_height = 58;

@@ -80,7 +80,7 @@ inline std::ostream& write_text(std::ostream& out, const std::string& text) {
 // \returns when the first item came to the consumer (which takes the results), the rate since then, and the
 //          rate of the whole time.
 //          Without the rates if no time has passed since the first item. Only the rate of the whole time if
-//          the lap begins after the first item, or if `p.first_item` has no value. `no item yet` if the
+//          the lap `p` begins after the first item, or if `p.first_item` has no value. `no item yet` if the
 //          consumer has got none.
 [[nodiscard]] std::string first_item_text(const pipeline_stats& p);
 

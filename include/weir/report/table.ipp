@@ -138,7 +138,7 @@ WEIR_INLINE std::string text_table::name(std::string s, std::size_t width) {
     return s.size() > width ? s.substr(0, width - 1) + '~' : s;
 }
 
-// \returns the states in which at least one slot spent time.
+// \returns the states in which at least one slot (a worker of a stage) spent time.
 inline std::vector<state_in_reports> states_of(const std::vector<stage_stats>& stages) {
     slot_times all;
     for (const stage_stats& s : stages) all += s.times();

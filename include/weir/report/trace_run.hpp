@@ -36,7 +36,7 @@ struct trace_event {
     std::int64_t end;
     std::uint64_t number;  // of a visit: the item's number in the stage
     std::uint64_t tag;     // of a visit: the item's origin, see `slot_trace`
-    std::uint32_t where;   // of a visit: the item's epoch
+    std::uint32_t where;   // of a visit: the item's epoch (pass over the data)
     trace_kind kind;
     std::uint8_t what;  // of a state: its number; of a visit: 1 if it failed
 };

@@ -44,7 +44,7 @@ WEIR_INLINE void slot_trace::open(std::uint64_t tag, std::uint64_t item, std::ui
     visit_ = {now, now, item, tag, static_cast<std::uint32_t>(epoch), trace_kind::visit, 0};
     is_open_ = true;
     gave_current_ = false;
-    // Adds the states since the function last ran: the slot's waits before this visit of an item.
+    // Adds the slot's (worker's) states since the function last ran: its waits before this visit of an item.
     std::uint64_t first = journal.count();
     if (first > journal.first()) --first;  // the last state is `run`, in which the slot is now
     while (first > journal.first() && journal[first - 1].state != slot_state::run) --first;

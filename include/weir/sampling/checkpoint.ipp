@@ -37,8 +37,8 @@ WEIR_INLINE checkpoint checkpoint::begin(const draw_sequence& sequence, weir::sh
 WEIR_INLINE checkpoint checkpoint::merge(std::span<const checkpoint> ranks) {
     check_same_run(ranks);
     if (ranks.front().complete()) return ranks.front();
-    // The rank with the lowest watermark has the most positions in before_: `at` removes those of past
-    // epochs.
+    // The rank (process) with the lowest watermark has the most positions in before_: `at` removes those of
+    // past epochs.
     const checkpoint& last =
         *std::min_element(ranks.begin(), ranks.end(), [](const checkpoint& a, const checkpoint& b) {
             return a.watermark_ < b.watermark_;
