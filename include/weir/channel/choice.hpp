@@ -139,8 +139,8 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
     using place = std::conditional_t<Puts, nothing, uninitialised_slot<T>>;
 
     store& channel_;
-    typename core::waiter own_;
-    bool in_line_ = false;  // has joined the line
+    typename core::waiter own_;  // the entry of this operation in the line of the channel
+    bool in_line_ = false;       // has joined the line
     [[no_unique_address]] place place_;
 };
 
@@ -283,7 +283,7 @@ class choice_operation : public not_awaited {
 
     any_case* const* cases_ = nullptr;
     const std::size_t count_;
-    std::size_t chosen_;
+    std::size_t chosen_;  // the index of the case that was done; `count_`: none
     const wait_limit limit_;
     const stop_token stop_;
     bool is_unsettled_ = false;    // the cases may be in line, and callbacks registered

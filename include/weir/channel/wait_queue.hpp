@@ -190,7 +190,7 @@ class wait_queue final : public wait_site {
     Rule rule_;
     const char* const what_;
     const wait_kind kind_;
-    std::uint64_t waits_ = 0;
+    std::uint64_t waits_ = 0;  // the number of waits that have begun
     waiter_line<waiter> line_;
 };
 

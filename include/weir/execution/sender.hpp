@@ -253,7 +253,7 @@ auto make_sender_of(A&& a, executor* on) {
 /// Stops:    a stop request of the receiver's stop token acts as a stop of a run (a started pipeline): a wait
 ///           for a sleep, a channel or Asio ends, and the sender completes as stopped. If the awaited
 ///           operation was done before the request, such as a get that has an item, the sender completes with
-///           its result. A request that `stdexec::stop_when` passes on acts so, too. A race of several senders
+///           its result. A request that `stdexec::stop_when` passes on acts so, too. A race of senders
 ///           (`exec::when_any`) drops the results of the losers: to race operations that move items, use
 ///           `select` in one sender.
 /// Errors:   the exceptions of `co_await`; `forked_error` if only the parent process has the threads of the

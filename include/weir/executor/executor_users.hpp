@@ -106,7 +106,7 @@ class executor_users {
     end_flag end_;
     process_of_origin born_;  // the process that made the executor: not a forked one
     bool allows_leftovers_ = false;
-    standard_platform::atomic<bool> is_watched_{false};
+    standard_platform::atomic<bool> is_watched_{false};  // `process_end::watch` was called
     // The arguments of `leave_behind`; null before that call.
     void* left_ = nullptr;
     void* functions_ = nullptr;

@@ -46,8 +46,8 @@ class basic_idle_workers {
     bool closed_ = false;
     basic_event_count<Platform> sleepers_;
     basic_event_count<Platform> watcher_;  // at most one thread waits here
-    atomic<std::int64_t> nap_end_{awake};
-    atomic<bool> listening_{false};
+    atomic<std::int64_t> nap_end_{awake};  // of the watcher's announced nap; `awake`: there is none
+    atomic<bool> listening_{false};        // see listening()
     const bool one_processor_;
 
   public:

@@ -284,8 +284,8 @@ class basic_pool_threads {
     typename Platform::template atomic<unsigned> asked_{0};   // without extra places; written under the lock
     typename Platform::template atomic<unsigned> wanted_{0};  // with the extra places
     typename Platform::mutex lock_;                           // guards the members below, except `born_`
-    std::vector<owned<member>> members_;
-    std::vector<bool> has_thread_;  // for each place: it has a thread, or will have one at once
+    std::vector<owned<member>> members_;  // the threads that have not been joined or detached
+    std::vector<bool> has_thread_;        // for each place: it has a thread, or will have one at once
     spare* spares_ = nullptr;
     unsigned extra_ = 0;
     std::exception_ptr failure_;  // why apply() could not start a thread

@@ -184,7 +184,7 @@ class run_loop final : public executor, detail::loop_turns::loop {
     // Used only by the thread that holds the loop. The executor of a run, if the coroutine that was resumed
     // last waits for an item of this run; else null.
     executor* lender_ = nullptr;
-    detail::loop_turns turns_;
+    detail::loop_turns turns_;  // lets another thread run the loop while a coroutine blocks its thread
 };
 
 namespace detail {
@@ -205,7 +205,7 @@ class foreign_run_loop {
 
     const process_of_origin process_;
     run_loop* loop_ = nullptr;
-    parker started_;
+    parker started_;  // set when the thread has made `loop_`
 };
 
 // Before main, makes the loop above the executor of coroutines that no executor runs (platform/env.hpp).

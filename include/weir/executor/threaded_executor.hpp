@@ -217,7 +217,7 @@ class threaded_executor : public executor {
         users().abort_if_any(has_timer());
     }
 
-    basic_inbox<Platform> inbox_;
+    basic_inbox<Platform> inbox_;  // posted coroutines, except those in the queues of workers
     basic_locked_timers<Platform> timers_;
 
   private:

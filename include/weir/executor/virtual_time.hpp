@@ -238,10 +238,10 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
 
     detail::spin_lock lock_;
     detail::ready_queue ready_;
-    std::uint64_t random_;
-    bool runs_ = false;  // `run_to` goes on: something may be left to run before `end_`
-    time_point end_;
-    detail::loop_turns turns_;
+    std::uint64_t random_;      // the generator's state; 0: first come, first served
+    bool runs_ = false;         // `run_to` goes on: something may be left to run before `end_`
+    time_point end_;            // the argument of `run_to`
+    detail::loop_turns turns_;  // lets another thread run this while a coroutine blocks its thread
 };
 
 }  // namespace weir

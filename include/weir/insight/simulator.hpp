@@ -175,16 +175,16 @@ class simulated_pipeline {
     std::vector<pool> pools_;
     std::vector<slot> slots_;
     std::vector<std::vector<item>> batches_;
-    std::vector<item> free_batches_;
-    std::vector<event> events_;  // a heap
-    fifo<index> ready_;          // the slots that continue at the instant `now_`
+    std::vector<item> free_batches_;  // elements of `batches_` to be used again
+    std::vector<event> events_;       // a heap
+    fifo<index> ready_;               // the slots that continue at the instant `now_`
     // The simulation ends here at the latest. Until then, no sum of times over all slots overflows.
     instant end_ = 0;
     instant now_ = 0;
     std::uint64_t num_events_ = 0;
-    std::uint64_t consumed_ = 0;
-    instant measured_from_ = 0;  // when the last skipped item was consumed
-    instant measured_to_ = 0;    // when the last item was consumed
+    std::uint64_t consumed_ = 0;  // items that the consumer got
+    instant measured_from_ = 0;   // when the last skipped item was consumed
+    instant measured_to_ = 0;     // when the last item was consumed
     bool is_over_ = false;
 };
 

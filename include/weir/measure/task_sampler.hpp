@@ -160,7 +160,7 @@ class slot_sampler : public task_sampler {
 
     bool is_of_batches_ = false;
     step step_ = step::none;
-    task_sample current_;
+    task_sample current_;            // the invocation or batch that is being measured
     spent_times before_{};           // the times of the slot in its states when the invocation began
     std::uint32_t num_taken_ = 0;    // items for the next batch
     std::uint64_t num_skipped_ = 0;  // batches before the next batch of the sample

@@ -136,9 +136,9 @@ class slot_trail {
     virtual void end() noexcept = 0;
 
   protected:
-    std::uint64_t next_ = 0;     // the smallest number of an item for which `chosen` is called
-    std::uint64_t current_ = 0;  // the tag of the current item
-    std::uint64_t num_kept_ = 0;
+    std::uint64_t next_ = 0;      // the smallest number of an item for which `chosen` is called
+    std::uint64_t current_ = 0;   // the tag of the current item
+    std::uint64_t num_kept_ = 0;  // items that are kept for a later output
     bool is_open_ = false;
 };
 

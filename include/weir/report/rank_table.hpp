@@ -61,7 +61,7 @@ class straggler_watch {
     static constexpr std::size_t most_laps = 5;
     static constexpr std::size_t slow_laps = 3;
 
-    std::deque<rank_stats> laps_;
+    std::deque<rank_stats> laps_;  // the last laps, at most five
 };
 
 /// \returns the statistics as tables in ASCII, at most 120 columns wide: the stages and queues of all ranks

@@ -87,9 +87,9 @@ class trace_report final : public run_report {
 
     const std::string path_;
     const detail::trace_settings settings_;
-    std::shared_ptr<detail::run_trace> running_;
+    std::shared_ptr<detail::run_trace> running_;     // of the run that goes on
     mutable detail::standard_platform::mutex lock_;  // guards `ended_`
-    std::shared_ptr<detail::run_trace> ended_;
+    std::shared_ptr<detail::run_trace> ended_;       // of the last run that has ended
 };
 
 }  // namespace weir

@@ -125,7 +125,7 @@ class known_waits {
     deadlock_report report_of(const wait_graph& graph, const std::vector<std::size_t>& group,
                               time_point now) const;
 
-    std::map<key, known_wait> known_;
+    std::map<key, known_wait> known_;  // the waits of the previous call of `report_new`
 };
 
 // An executor that the watchdog inspects, and since when each of its workers has run one function, which has

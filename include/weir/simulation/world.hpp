@@ -247,9 +247,9 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     std::vector<std::function<void()>> invariants_;
     std::string broken_;
     bool is_limit_reached_ = false;
-    bool is_acting_ = false;  // an action runs, outside of all coroutines
-    bool runs_ = false;       // run() goes on: a coroutine is ready, or a timer is left
-    weir::detail::loop_turns turns_;
+    bool is_acting_ = false;          // an action runs, outside of all coroutines
+    bool runs_ = false;               // run() goes on: a coroutine is ready, or a timer is left
+    weir::detail::loop_turns turns_;  // lets another thread run the world while a coroutine blocks its thread
 };
 
 }  // namespace weir::simulation

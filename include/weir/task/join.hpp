@@ -142,8 +142,8 @@ class when_all_join final : public task_join, owed_join {
   public:
     explicit when_all_join(std::size_t parts) noexcept : left_(parts) {}
 
-    // A part has ended: a wrapped one, or a task on a thread that must not resume the awaiter. Posts the
-    // awaiter if no other part is left. Threads: any.
+    // A part has ended: a wrapped one; or a task on another executor than the awaiter's, or on a thread of no
+    // executor. Posts the awaiter if no other part is left. Threads: any.
     void part_ended(const void* = nullptr) noexcept {
         if (all_ended_with(1)) executor_->post(awaiter());  // the join may be gone from here on
     }
@@ -259,7 +259,7 @@ class when_all_join final : public task_join, owed_join {
     standard_platform::atomic<std::size_t> left_;  // parts whose end has not been subtracted
     void* awaiter_;
     executor* executor_;
-    slot* measured_ = nullptr;
+    slot* measured_ = nullptr;  // the awaiter's slot (worker of a stage); null: none
     std::int64_t ready_;
     trampoline* home_;  // that of the thread whose `own_forks` got the parts; null: an executor got the parts
     std::size_t owed_;  // ends that `home_` owes: not yet subtracted from `left_`; used by its thread only

@@ -265,7 +265,7 @@ class task_group final : detail::task_join {
     // The number of tasks since the last join that `unfinished_` has to count; negative during a join.
     std::int64_t spawned_ = 0;
     detail::standard_platform::atomic<std::int64_t> unfinished_{unjoined};
-    std::coroutine_handle<> awaiter_;
+    std::coroutine_handle<> awaiter_;  // of the join
     executor* awaiter_executor_ = nullptr;
     detail::parker* thread_ = nullptr;  // wakes the destructor
     detail::spin_lock lock_;            // guards `error_` and `errors_`

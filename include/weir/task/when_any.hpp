@@ -106,7 +106,7 @@ class when_any_join {
     end_token ends_{&token_};  // ends the waits of the parts
     std::coroutine_handle<> awaiter_;
     executor* executor_ = nullptr;
-    slot* measured_ = nullptr;
+    slot* measured_ = nullptr;  // the awaiter's slot (worker of a stage); null: none
     std::int64_t ready_ = 0;
     std::optional<stop_callback<stop_parts>> on_end_;  // passes on what ends the awaiter's waits
 };
