@@ -139,16 +139,21 @@ class observed {
         constexpr bool ready = requires { std::remove_reference_t<inner>::ready_at_once; };
         if (suspended_) detail::function_suspended(*env_, ready ? slot_state::runnable : slot_state::await);
         using answer = decltype(inner_.await_suspend(h));
-        if constexpr (std::same_as<answer, bool> || std::is_void_v<answer>) {
-            return inner_.await_suspend(h);
-        } else {
-            // The coroutine that runs next may belong to no part of the `when_all` whose parts have ended
-            // here. So the trampoline first subtracts the ended parts that it has noted from the counts of
-            // their joins (`when_all_join`). An awaiter that resumes its own parts needs no such step.
-            if constexpr (!requires { std::remove_reference_t<inner>::resumes_own_parts; }) {
-                trampoline::settle_joins_here();
+        try {
+            if constexpr (std::same_as<answer, bool> || std::is_void_v<answer>) {
+                return inner_.await_suspend(h);
+            } else {
+                // The coroutine that runs next may belong to no part of the `when_all` whose parts have ended
+                // here. So the trampoline first subtracts the ended parts that it has noted from the counts
+                // of their joins (`when_all_join`). An awaiter that resumes its own parts needs no such step.
+                if constexpr (!requires { std::remove_reference_t<inner>::resumes_own_parts; }) {
+                    trampoline::settle_joins_here();
+                }
+                return std::coroutine_handle<>(inner_.await_suspend(h));
             }
-            return std::coroutine_handle<>(inner_.await_suspend(h));
+        } catch (...) {  // the coroutine continues, with this exception, without await_resume()
+            if (suspended_) detail::function_resumed(*env_);
+            throw;
         }
     }
 

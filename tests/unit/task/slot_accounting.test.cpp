@@ -5,11 +5,13 @@
 
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/platform/env.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 
 using weir::detail::standard_platform;
@@ -45,4 +47,21 @@ TEST_CASE("a slot is in overhead from its last reading on where a thread was wok
     const auto spent = me.spent_until(20);
     CHECK(spent[static_cast<std::size_t>(weir::detail::slot_state::overhead)] == 20);
     CHECK_FALSE(me.is_in_overhead());
+}
+
+TEST_CASE("a function runs on if it awaits an object that refuses, by an exception, to suspend it") {
+    struct refuses {
+        bool await_ready() const noexcept { return false; }
+        void await_suspend(std::coroutine_handle<>) const { throw std::runtime_error("not now"); }
+        void await_resume() const noexcept {}
+    };
+    weir::virtual_time time;
+    const std::string name = "f";
+    weir::detail::timed_slot<true> me(name, 0, time);
+    me.begin(0);
+    me.resumed(0);
+    weir::detail::coroutine_env env{&time, &me, nullptr};
+    weir::detail::observed<refuses> wait(refuses(), env);
+    CHECK_THROWS_AS(wait.await_suspend(std::noop_coroutine()), std::runtime_error);
+    CHECK(me.state() == weir::detail::slot_state::run);
 }
