@@ -33,23 +33,18 @@ WEIR_INLINE double tasks_per_item(const pipeline_stats& stats) noexcept {
     return 2 + tasks / static_cast<double>(larger<std::uint64_t>(stats.num_items, 1));
 }
 
-// The number of items of one simulation: 1000; fewer, but at least 40, if an item needs more than 20
-// invocations. Of the 240 pipelines in tests/programs/explain, one simulation could not explain 9 with 1000
-// items, 7 with 2000, and 33 with 500.
-WEIR_INLINE std::uint64_t items_of_brief_simulation(const pipeline_stats& stats) noexcept {
-    constexpr double most_tasks = 20'000;
-    constexpr double most = 1'000;
-    constexpr double fewest = 40;
-    return static_cast<std::uint64_t>(larger(fewest, smaller(most, most_tasks / tasks_per_item(stats))));
-}
+// Of the 240 pipelines in tests/programs/explain, one simulation could not explain 9 with 1000 items, 7 with
+// 2000, and 33 with 500.
+inline constexpr double most_items_of_brief_verdict = 1'000;
 
 WEIR_INLINE duration cost_of_brief_verdict(const pipeline_stats& stats) noexcept {
     constexpr double time_of_task = 80;                   // in nanoseconds
     constexpr double longest = 1e18;                      // fits into a duration
     const std::size_t changes = 3 * stats.stages.size();  // about as many as usual_changes() returns
     const std::size_t simulations = changes + (2 + brief_contenders) * (1 + brief_resamples);
-    const double items = static_cast<double>(items_of_brief_simulation(stats));
-    const double time = static_cast<double>(simulations) * items * tasks_per_item(stats) * time_of_task;
+    const double tasks = tasks_per_item(stats);
+    const double items = static_cast<double>(short_simulation(tasks, most_items_of_brief_verdict).items);
+    const double time = static_cast<double>(simulations) * items * tasks * time_of_task;
     return duration(static_cast<std::int64_t>(smaller(time, longest)));
 }
 
@@ -92,8 +87,8 @@ WEIR_INLINE std::optional<verdict> brief_verdict(const pipeline_stats& stats) {
     try {
         const recording from = record_of(stats);
         what_if_options options;
-        options.simulation.items = detail::items_of_brief_simulation(stats);
-        options.simulation.skipped = options.simulation.items / 10;
+        options.simulation =
+            detail::short_simulation(detail::tasks_per_item(stats), detail::most_items_of_brief_verdict);
         options.simulation.resamples = detail::brief_resamples;
         const std::vector<setting_change> changes = usual_changes(from);
         what_if_result result = detail::result_of_today(changes, from, options);

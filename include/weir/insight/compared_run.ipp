@@ -209,10 +209,11 @@ inline constexpr std::size_t state_simulations = 16;
 class simulated_shares {
   public:
     explicit simulated_shares(const compared_run& run) {
-        constexpr std::uint64_t most_items = 2'000, fewest_items = 20;
+        constexpr double most_items = 2'000;
+        constexpr std::uint64_t fewest_items = 20;
         if (!run.model) return;
-        predict_options how;
-        how.items = larger(fewest_items, smaller(most_items, run.num_items));
+        predict_options how = short_simulation(tasks_per_item(*run.model), most_items);
+        how.items = larger(fewest_items, smaller(how.items, run.num_items));
         how.skipped = how.items / 10;
         std::vector<std::array<moments, slot_states>> all(run.model->stages.size());
         for (how.seed = 1; how.seed <= state_simulations; ++how.seed) {

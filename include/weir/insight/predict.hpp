@@ -31,7 +31,9 @@ namespace weir {
 /// Errors: `std::invalid_argument` for settings that no pipeline can have, such as a concurrency of 0, and
 ///         for a recording of other stages; for `items` below 2, for `skipped` of 0 or not below `items`, and
 ///         for negative numbers. The message names the stage or the option. `std::bad_alloc`.
-/// Cost:   about 80 ns for each item and stage, times `1 + resamples`.
+/// Cost:   about 80 ns for each simulated invocation, times `1 + resamples`. Each stage has `items`
+///         invocations. If an item of the consumer is a batch of 256, or if a filter drops 255 of 256 items,
+///         the stages before have 256 times as many.
 /// Source of the interval: B. Efron, "Bootstrap methods: another look at the jackknife", Annals of
 ///         Statistics 7 (1979).
 [[nodiscard]] prediction predict(const pipeline_settings& settings, const recording& from,
@@ -54,6 +56,14 @@ namespace detail {
 // The mean of the rates of a prediction and of its resamples (simulations with samples drawn at random). The
 // rate of one simulation varies by chance: by 3 % for log-normal times.
 double mean_rate(const prediction& p) noexcept;
+
+// Of a simulation that must not take long: `most` items; fewer, but at least 40, if an item of the consumer
+// needs more than 20 invocations (`tasks`). A tenth of the items is skipped.
+predict_options short_simulation(double tasks, double most) noexcept;
+
+// How many invocations all stages, the consumer included, need for one item of the consumer. 1 if
+// `recording::num_items` is unknown.
+double tasks_per_item(const recording& from) noexcept;
 
 // The same as weir::calibrated. `today`: the prediction that `predict` returns for the settings of `from`,
 // with the same `options`.
@@ -141,8 +151,10 @@ struct what_if_result {
 
 /// Predicts the effect of changes of the settings on the rate of a recorded run.
 ///
-/// The run itself is predicted first. No change is predicted, and `refused` says why, in two cases:
+/// The run itself is predicted first. No change is predicted, and `refused` says why, in three cases:
 /// - A stage with recorded times, not `in_sequence`, has fewer invocations than `fewest_tasks`.
+/// - The run's own prediction has no rate: the consumer got no more than `predict_options::skipped` items. A
+///   simulated source whose end is unknown ends after 10^7 items: by default, batches of 50,000 have no rate.
 /// - The predicted rate (the mean of the prediction and its resamples) differs from a known measured rate by
 ///   more than `tolerance`, and the measured rate is not between `prediction::low` and `high`.
 ///

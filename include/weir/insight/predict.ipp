@@ -48,6 +48,21 @@ WEIR_INLINE double mean_rate(const prediction& p) noexcept {
     return sum / static_cast<double>(1 + p.resampled.size());
 }
 
+WEIR_INLINE predict_options short_simulation(double tasks, double most) noexcept {
+    constexpr double tasks_of_usual_item = 20, fewest = 40;
+    const double items = larger(fewest, smaller(most, most * tasks_of_usual_item / tasks));
+    predict_options how;
+    how.items = static_cast<std::uint64_t>(items);
+    how.skipped = how.items / 10;
+    return how;
+}
+
+WEIR_INLINE double tasks_per_item(const recording& from) noexcept {
+    double tasks = 0;
+    for (const recorded_stage& each : from.stages) tasks += static_cast<double>(each.num_tasks);
+    return from.num_items == 0 ? 1 : larger(1.0, tasks / static_cast<double>(from.num_items));
+}
+
 }  // namespace detail
 
 WEIR_INLINE prediction predict(const pipeline_settings& settings, const recording& from,

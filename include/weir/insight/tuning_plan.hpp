@@ -49,6 +49,7 @@ double planned_rate(const pipeline_settings& settings, const recording& from);
 //    the change with the greatest predicted rate, again and again, as long as the rate rises.
 // 4. Lowers the numbers of slots, the capacities and the threads, as long as the rate hardly falls. The queue
 //    before the consumer keeps its capacity as far as the limits allow.
+// The settings of the recording if no rate can be predicted: see why_refused().
 // Source of step 2: B. Fox, "Discrete optimization via marginal analysis", Management Science 13 (1966).
 pipeline_settings best_settings(const recording& from, const plan_limits& limits);
 

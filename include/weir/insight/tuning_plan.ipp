@@ -33,7 +33,7 @@ WEIR_INLINE bool is_within(const resources& used, const plan_limits& limits) noe
 }
 
 WEIR_INLINE double planned_rate(const pipeline_settings& settings, const recording& from) {
-    return predict(settings, from, {.items = 1'000, .skipped = 100}).rate;
+    return predict(settings, from, short_simulation(tasks_per_item(from), 1'000)).rate;
 }
 
 // The time of a stage for one item of the consumer, in seconds: `in_slots`, the time of its slots (workers),
@@ -67,6 +67,7 @@ class plan_search {
         begin_with_least();
         add_slots_by_cost();
         rate_ = planned_rate(best_, from_);
+        if (rate_ <= 0) return from_.settings;  // too few items came to tell one rate from another
         for (int i = 0; i < most_rounds && grow(); ++i) continue;
         shrink();
         give_room_back();

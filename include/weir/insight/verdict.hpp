@@ -42,7 +42,8 @@ struct verdict {
 
 /// Predicts the effect of changes, and judges the result.
 /// \returns the verdict: see `judge`.
-/// Errors: as `what_if`. Cost: that of some 200 simulations, 0.1 s for five stages.
+/// Errors: as `what_if`.
+/// Cost:   that of some 200 simulations, 0.1 s for five stages; for batches, times their size: see `predict`.
 [[nodiscard]] verdict explain(const recording& from, const what_if_options& options = {});
 
 /// Explains a run by its statistics: predicts from the recording that `record_of` makes of them. Looks also
@@ -54,7 +55,8 @@ struct verdict {
 /// `verdict::sentence` says why the run can't be predicted.
 /// \returns the verdict. `limit_cause::unsure` if even the states tell nothing; the sentence then doesn't say
 ///          why the run can't be predicted.
-/// Errors: `std::bad_alloc`. Cost: that of some 200 simulations, 0.1 s for five stages.
+/// Errors: `std::bad_alloc`.
+/// Cost:   that of some 200 simulations, 0.1 s for five stages; for batches, times their size: see `predict`.
 [[nodiscard]] verdict explain(const pipeline_stats& stats);
 
 namespace detail {

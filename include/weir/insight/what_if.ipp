@@ -222,6 +222,11 @@ WEIR_INLINE std::string why_refused(const recording& from, const what_if_result&
                        " recorded invocation", each.num_tasks == 1 ? "; let the" : "s; let the",
                        " run go on until each stage has at least ", std::to_string(options.fewest_tasks)});
     }
+    if (result.today.rate <= 0) {
+        return concat({"its simulation ended when the consumer had got ",
+                       std::to_string(result.today.num_items), " items, of which the first ",
+                       std::to_string(options.simulation.skipped), " don't count"});
+    }
     if (result.measured <= 0) return {};
     const double error = mean_rate(result.today) / result.measured - 1;
     const double distance = larger(error, -error);

@@ -290,6 +290,16 @@ TEST_CASE("a run that was slower or faster than its times explain is refused wit
                       ContainsSubstring("fewest_tasks"));
 }
 
+TEST_CASE("a run whose simulation ends too early for a rate is refused, and not because it was too fast") {
+    recording from = slow_second();
+    from.rate = 50;
+    from.settings.num_items = 100;
+    const what_if_result result = weir::what_if(from);
+    CHECK(result.refused ==
+          "its simulation ended when the consumer had got 100 items, of which the first 200 don't count");
+    CHECK(result.changes.empty());
+}
+
 TEST_CASE("what the run lacks for its prediction is added to each invocation, unless told otherwise") {
     recording run = slow_second();
     run.rate = 1000 / 10.4;

@@ -59,6 +59,34 @@ TEST_CASE("a plan gives slots to the stages that need them, within the budget") 
     CHECK(planned_rate(s, from) == Approx(100).epsilon(0.01));
 }
 
+TEST_CASE("a plan for batches simulates fewer of them, so that it takes no longer") {
+    std::vector<std::int64_t> times;
+    for (int i = 0; i < 1'000; ++i) times.push_back(i % 7 + 1);
+    recording from = builder()
+                         .stage({.name = "a"}, awaiting(times))
+                         .aggregate("batch", 256)
+                         .stage({.name = "b"}, awaiting(times))
+                         .consumed();
+    from.num_items = 100;
+    from.stages[1].num_tasks = from.stages[2].num_tasks = 25'600;
+    from.stages[3].num_tasks = 100;
+    const weir::predict_options few =
+        weir::detail::short_simulation(weir::detail::tasks_per_item(from), 1'000);
+    const weir::prediction p = weir::predict(from.settings, from, few);
+    CHECK(p.rate == planned_rate(from.settings, from));
+    CHECK(p.stages[0].num_tasks + p.stages[1].num_tasks + p.stages[2].num_tasks < 42'000);
+    from.num_items = 0;  // unknown
+    CHECK(weir::detail::short_simulation(weir::detail::tasks_per_item(from), 1'000).items == 1'000);
+    CHECK(weir::detail::short_simulation(1e9, 1'000).items == 40);
+}
+
+TEST_CASE("without a rate to compare there is no plan") {
+    recording from = three_stages();
+    from.settings.num_items = 90;  // fewer than a simulation skips
+    CHECK(planned_rate(from.settings, from) == 0);
+    CHECK(best_settings(from, limits(3)) == from.settings);
+}
+
 TEST_CASE("a plan without a budget takes no more than the consumer needs") {
     const pipeline_settings s = best_settings(three_stages(), limits(3));
     CHECK(s.stage("a").concurrency == 2);
