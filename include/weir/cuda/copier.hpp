@@ -33,8 +33,8 @@
 namespace weir::cuda::detail {
 
 // Makes items acquire resources in the order of their numbers, which begin with 0 and have no gaps. In a
-// stage that keeps the order of its items, a later item holds its resources (a block, memory) until all
-// earlier items have left. If an earlier item waited for these resources, the stage would deadlock.
+// stage that keeps the order of its items, a later item holds its memory, on the host and the device, until
+// all earlier items have left. If an earlier item waited for these resources, the stage would deadlock.
 class item_order {
     using gate = channel<char>;
     struct call {

@@ -83,7 +83,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
           records_(std::move(all)), is_in_split_(run.is_in_split()) {}
 
     void take(intake<queue>& next, slot&, iteration&) noexcept { next.prepare(*ins_[at_]); }
-    // In a branch, a mark follows the part of each batch. Returns true at the mark of the last branch: all
+    // In a branch, a mark (message) ends the part of each batch. Returns true at that of the last branch: all
     // parts have come. If keeping a part throws, the whole batch fails: see work().
     bool completes_item(iteration& it, typename base::input& from) noexcept {
         if (it.place.mark) {

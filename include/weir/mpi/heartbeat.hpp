@@ -41,8 +41,8 @@ namespace detail {
 // leave(), or the grace is over, the leader calls MPI_Abort: the lowest rank that has not failed. The others
 // call MPI_Abort after twice the grace.
 //
-// All but the constructor and `leave` are called under the reactor's lock. A function that calls MPI is
-// called on a thread that may do so.
+// All but the constructor and `leave` are called under the lock of the reactor, which polls MPI. A function
+// that calls MPI is called on a thread that may do so.
 class heartbeat final : public periodic_work {
     enum tags : int { beat, failure, leaving };
 

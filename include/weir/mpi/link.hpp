@@ -61,7 +61,7 @@ task<channel_plan> plan_channel(communicator of, bool puts, bool gets, std::size
 // A consumer has room for all credit that the consumer has given. So the consumer receives each item as soon
 // as a probe finds the item, and no item waits in MPI behind another one. The destructor of the channel waits
 // until nothing more can arrive. Messages are sent, and those that arrive are handled, under the reactor's
-// lock.
+// lock. (The reactor begins and polls operations.)
 class link : operation {
   public:
     link(channel_plan plan, executor& clock);

@@ -244,7 +244,7 @@ class owned_comm {
     std::unique_ptr<freeing> freeing_;
 };
 
-// Keeps an object for the rest of the process. Called under the reactor's lock.
+// Keeps an object for the rest of the process. Called under the lock of the reactor, which polls MPI.
 template <class T>
 void leak(T what) {
     static auto* const kept = new std::vector<T>;

@@ -117,7 +117,7 @@ class invocation {
 ///          `stage_begins`, no stage takes an item.
 /// Threads: `stage_begins`: the thread that starts the run; others: the stage's threads, several at once.
 /// Cost:    two or three readings of the clock for each invocation. The time of a hook counts as
-///          `slot_times::overhead`, not as task time.
+///          `slot_times::overhead` (the library's own work for a slot), not as task time.
 class hook {
   public:
     hook() = default;

@@ -21,7 +21,7 @@ namespace weir {
 enum class trial_end : std::uint8_t {
     complete,   ///< all items of the trial were processed, or there were none, or the next queue is full
     time_over,  ///< the time limit of the trial was reached; the figures are of the items until then
-    stuck,      ///< no slot changed its state any more: a function may wait for a later stage or the consumer
+    stuck,      ///< no slot changed its state any more: a function may wait for a later stage, or the program
     too_few,    ///< not begun: trials with fewer slots have used up the items of the stage
     no_thread,  ///< not begun: the stage's functions would have left no thread of their executor free
     not_tried,  ///< not begun: an earlier trial was stuck, or the time limit of all trials was reached

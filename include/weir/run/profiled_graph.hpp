@@ -27,9 +27,9 @@
 
 namespace weir::detail {
 
-// Implements `profiled_run` by a run's stages and queues. At the end of the profile, restores the capacities
-// and the numbers of slots that the pipeline describes. `run_core` calls the profiler. `Policy`: what the run
-// measures: `measured`, `summed` or `unmeasured`.
+// Implements `profiled_run` by a run's stages and queues. At the end of the profile, in which each stage runs
+// alone, restores the capacities and the numbers of slots (workers) that the pipeline describes. `run_core`
+// calls the profiler. `Policy`: what the run measures: `measured`, `summed` or `unmeasured`.
 template <class Policy>
 class profiled_graph : public run_graph<Policy>, public profiled_run {
     using base = run_graph<Policy>;

@@ -37,7 +37,8 @@ namespace weir {
 ///           exception; the others see the end. A stop before the failure, also by `on_failure`, makes the
 ///           `outcome` that of a stop, and the failure is thrown all the same. If memory lacks for the
 ///           exception, the call throws `std::bad_alloc`, and the next call throws the failure.
-///           `deadlock_error` from blocking calls on virtual time, if no coroutine can continue.
+///           `deadlock_error` from blocking calls on virtual time (a simulated clock), if no coroutine can
+///           continue.
 ///           `forked_error` in a forked child of the process that has the run's threads; `stop`,
 ///           `request_stop` and the destructor do nothing there. `std::logic_error` if the run was moved
 ///           from, except from `stop` and noexcept functions, which do nothing then. The destructor calls the

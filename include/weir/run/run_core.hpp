@@ -40,8 +40,8 @@ class run_core final : public profiled_graph<Policy> {
     // current item. May be called at any time.
     void cancel() noexcept;
 
-    // Ends all queues but the one from which the consumer takes: so the consumer still gets the results that
-    // were finished before a failure of a callback.
+    // Ends all queues but the one from which the consumer (the user's code) takes: so it still gets the
+    // results that were finished before a failure of a callback.
     void cancel_stages() noexcept;
 
     // Requests the end of the run, without waiting. May be called in work of the run: in a stage's function,

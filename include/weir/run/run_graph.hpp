@@ -37,7 +37,7 @@
 
 namespace weir::detail {
 
-// The item type of the queue that stands for the end of a run without a consumer.
+// The item type of the queue that stands for the end of a run without a consumer (code that takes results).
 class no_item {};
 
 // The identity of a queue of any item type.
@@ -242,7 +242,8 @@ class run_graph : public run_context, public watched_run {
     static constexpr std::int64_t not_frozen = INT64_MIN;
     standard_platform::atomic<std::int64_t> frozen_at_{not_frozen};  // when the statistics ended
     time_point begin_{};
-    mutable process_meter process_;  // measures since the start; not on virtual time or without statistics
+    mutable process_meter process_;  // measures since the start; not on virtual time (a simulated clock) or
+                                     // without statistics
     std::optional<consumer_sampler> consumer_;
     std::size_t last_ = 0;  // index of the queue from which the consumer, or else the last stage, takes
     // Destroyed in reverse order: the stages' coroutines before the queues that they use.

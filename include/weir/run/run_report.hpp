@@ -60,8 +60,8 @@ struct run_seen {
     bool is_measured = false;
 };
 
-// A run that has begun. Unless the run is on virtual time, it is in the registry of the process, in which
-// watchdogs find the runs, from the start until before its stages are destroyed.
+// A run that has begun. Unless the run is on virtual time (a simulated clock), it is in the registry of the
+// process, in which watchdogs find the runs, from the start until before its stages are destroyed.
 class watched_run : public registered {
   public:
     static constexpr registry_kind registered_as = registry_kind::run;

@@ -44,7 +44,8 @@ class running_stage : public worker_set<Policy> {
     const std::vector<std::size_t>& inputs() const noexcept { return inputs_; }
     const std::vector<std::size_t>& outputs() const noexcept { return outputs_; }
 
-    // Calls `hook::stage_begins`, before the workers start. False: a hook threw, and the run fails.
+    // Calls `stage_begins` of each hook (an object of the user), before the workers start. False: a hook
+    // threw, and the run fails.
     bool call_begin_hooks() noexcept;
 
     stage_stats stats(std::int64_t until, stillness& still) const;

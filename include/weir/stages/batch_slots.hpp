@@ -80,7 +80,7 @@ using pool_block_t =
     typename decltype(std::declval<Pool&>().template try_acquire<T>(std::size_t()))::value_type;
 
 // A batch with its memory. `Provenance`: names the draws (samples of the source) that an item was made from,
-// for checkpoints.
+// for checkpoints (records of consumed items).
 template <class T, class Block, class Provenance>
 class batch_in_block final : public open_batch {
   public:
@@ -244,7 +244,7 @@ struct batch_slots_stage : stage_base {
 /// \param pool      gives the blocks: a `block_pool`, a `cuda::pinned_pool`, or another `block_source`.
 ///                  Needs a block for each batch that is written to, waits or is in use; 2 or more let the
 ///                  stage work while a batch is in use. Outlives the runs.
-/// \param shape     see `batch_shape`. The consumer gets an array of the pool, with one place for each item.
+/// \param shape     see `batch_shape`. A result is an array of the pool, with one place for each item.
 /// \param function  called with an item (moved in), the `std::span<T>` of its place, whose elements are not
 ///                  initialised, and, if `function` requires a third argument, with the `invocation`. Returns
 ///                  nothing; or a bool: false drops the item; or an awaitable of nothing or a bool.

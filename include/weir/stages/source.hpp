@@ -60,8 +60,8 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
     template <class From>
     running_source(run_context& run, const stage_options& options, From&& from, channel<Out, Policy>& out)
         : base(run, "source", options, nullptr, &out), items_(std::forward<From>(from)) {
-        // A source of draws (samples that a sampler has chosen) sets the first epoch of the run. With any
-        // other kind of source, the run has no checkpoint, from which a later run could go on.
+        // A source of draws (samples that a sampler has chosen) sets the first epoch (pass) of the run. With
+        // any other kind of source, the run has no checkpoint, from which a later run could go on.
         if constexpr (requires { items_.add_progress(run); }) {
             items_.add_progress(run);
         } else {

@@ -47,7 +47,7 @@ struct kind_defaults {
     // run's `byte_budget`, which limits the bytes in the queues. Otherwise 0.
     std::uint64_t byte_sources(const iteration_state& /*it*/) const noexcept { return 0; }
 
-    // ---- 3 and 4: work, and account for the task
+    // ---- 3 and 4: work, and account for the task (one call of the function)
     // A `work` that returns an awaitable is called only if `has_work` returned true. A `work` that returns
     // void is called in each iteration without an error, also for an end-of-epoch mark.
     void work(iteration_state& /*it*/) noexcept {}
@@ -82,7 +82,7 @@ struct kind_defaults {
     // consumed items) to count the item: see `acknowledge_drop`.
     void acknowledge(iteration_state& /*it*/) noexcept {}
 
-    // ---- 5 and 6: the turn of the item, and the put of each result
+    // ---- 5 and 6: the turn of the item (when it may leave the stage), and the put of each result
     // Whether results go into the next queue in the order of the items' numbers, whatever the order in which
     // they are done: see `channel_puts`. Then each item has one result or none, and `begin_put` is also
     // called with null, for an item without a result.

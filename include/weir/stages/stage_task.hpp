@@ -73,7 +73,7 @@ class task_context {
     }
 
     slot_type& slot;
-    coroutine_env& env;  // the environment of the worker's coroutine
+    coroutine_env& env;  // of the worker's coroutine: its executor, and what ends its waits
     item_tracer tracer;
     bool is_watched;  // `needs_guard_`, or the run traces items, or a sample needs the next task
     // With `numbers_results`, the number of tasks that have ended. Else, with `works_without_item`, the

@@ -76,7 +76,7 @@ class traversal {
     void update(Change change) noexcept {
         slots_.update(change);
     }
-    // Wakes the waiting slots that have to go out of service: those whose flag `slot::recalled` is set.
+    // Wakes the waiting slots that a lower concurrency ends: those whose flag `slot::recalled` is set.
     void recall_idle() noexcept { slots_.ask_all(); }
     // Makes a slot idle that has found no pending item, and returns its next step: see `traversal_rule`.
     idle_step become_idle(traversal_slot& me) noexcept {

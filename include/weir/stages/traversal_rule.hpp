@@ -25,7 +25,7 @@ class traversal_slot {
 
     pending_items pending;
     const slot* const worker_slot;
-    // The rest is guarded by the lock of the traversal's wait queue.
+    // The rest is guarded by the lock of the queue in which idle slots wait.
     bool is_present = false;  // in service: has begun, and is within the concurrency of the stage
     bool has_mark = false;    // has taken an end-of-epoch mark; puts it when all other slots are idle
     bool is_listed = false;   // the slot is in the rule's ring of slots

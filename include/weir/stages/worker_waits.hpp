@@ -34,8 +34,8 @@ class intake : public get_operation<Queue> {
     explicit intake(Slot& me) noexcept : base(me) {}
 
     // Prepares the next take; the worker then awaits this object. Takes nothing if `skips` is true, or if the
-    // slot is `recalled`: the slot has to leave service, or its `hold_timer` has expired. relaxed: a hint; a
-    // get that waits reads the flag again under the lock.
+    // slot is `recalled`: the slot has to leave service (a lower concurrency), or its `hold_timer` has
+    // expired. relaxed: a hint; a get that waits reads the flag again under the lock.
     WEIR_ALWAYS_INLINE void prepare(Queue& queue, bool skips = false) noexcept {
         this->restart(detail::base_of(queue), this->place_.address());
         if (skips || this->waiter_.measured->recalled.load(std::memory_order_relaxed)) {
