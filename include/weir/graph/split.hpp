@@ -32,7 +32,7 @@ namespace weir {
 
 /// The order of the results of all branches of a `split` in the joined batch.
 enum class split_order {
-    elements,  ///< each result has the place of its element; a branch gives one result for each element
+    elements,  ///< each result has the place of its element; a branch gives one for each, in their order
     branches   ///< all results of the first branch, then of the second, ...; any number of results
 };
 
@@ -259,13 +259,13 @@ struct split_stage : stage_of_branches<Function, Branches...> {
 ///                 weir::branch("long", weir::pipe(chop)), weir::branch("short", weir::pipe(pack)))
 ///
 /// \param chooser   called with each element, const; returns the name of a branch, its index, or an awaitable
-///                  of one of them. If it can't be called with an element, it is called with the whole batch,
-///                  const, and returns a range of names or indices, one for each element, or an awaitable of
-///                  such a range.
+///                  of one of them. If it can't take an element, called with the whole batch, const; returns
+///                  a range of names or indices, one for each element, or an awaitable of such a range.
 /// \param branches  each takes one part of every batch as an item; a part may be empty. All branches give
 ///                  batches of one type. All results from a part belong to the same batch as the part.
-/// Order:    batches keep their order; the results in a joined batch have the `split_order`. A joined batch
-///           without results is dropped.
+/// Order:    batches keep their order; a joined batch without results is dropped. `split_order::elements`
+///           takes the n-th result of a branch as that of its n-th element: behind a `disaggregate`, stages
+///           with several slots need `output_order::input`, and `shuffle`, `traverse`, `route` are wrong.
 /// Errors:   a batch fails if the chooser throws, names no branch, or returns too few or too many names; with
 ///           `split_order::elements`, also if a branch gives more or fewer results than it was given
 ///           elements. See `split_options::max_failures`. `std::invalid_argument` if branches share a name.

@@ -189,7 +189,10 @@ inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> &
 ///
 /// Order:  kept. With epochs (passes over the data): an epoch has rows until it has ended in one input. The
 ///         zip then drops the items that other inputs still give in this epoch, and then ends the epoch.
-/// Ends:   when one of the inputs has ended. Cancels all inputs then, and drops items without a partner.
+/// Ends:   when one of the inputs has ended. Cancels all inputs then, and drops items without a partner. The
+///         zip waits for one input at a time, in the order of the arguments: it sees the end or the failure
+///         of an input only after each earlier input has given one more item. So an input that may end or
+///         fail comes before one that may be silent for long: `zip(poses, camera)`.
 /// Errors: a failure in an input, beyond those that `max_failures` allows, ends this input and the run, as in
 ///         any stage. No epoch ends after such a failure.
 template <class... Inputs>
