@@ -120,9 +120,11 @@ class run_context : public detached_task_owner {
     // checkpoint in a later epoch.
     std::uint64_t first_epoch() const noexcept { return first_epoch_; }
 
-    // Called for a source with epochs: keeps `first`, the source's first epoch, and `progress`, which records
-    // which draws (indices that the source's sampler chose) a consumer has taken. With a second such source,
-    // the run has no checkpoint. Throws if an earlier source has another first epoch.
+    // Called for a stage that makes epochs, such as a source with epochs or a cache: keeps `first`, the first
+    // epoch of the stage. Throws if an earlier such stage has another first epoch.
+    void set_first_epoch(std::uint64_t first);
+    // The same for a source of draws (indices that the source's sampler chose). Also keeps `progress`, which
+    // records which draws a consumer has taken. With a second such source, the run has no checkpoint.
     void add_progress(std::uint64_t first, std::shared_ptr<progress_listener> progress);
     const std::shared_ptr<progress_listener>& progress() const noexcept { return progress_; }
     // Why the run has no checkpoint; empty: it has one. Final when the run starts, as sources then decide
@@ -252,6 +254,7 @@ class run_context : public detached_task_owner {
     std::optional<run_budget> budget_;
     std::uint64_t first_epoch_ = 0;
     std::shared_ptr<progress_listener> progress_;
+    bool has_epochs_ = false;  // a stage has set first_epoch_
     std::string why_no_checkpoint_;
     bool is_in_split_ = false;
     standard_platform::atomic<bool> paused_{false};

@@ -55,14 +55,19 @@ WEIR_INLINE void run_context::check_time_limit(const stage_options& options) {
                   "has a negative time limit; 0 means that there is none");
 }
 
-WEIR_INLINE void run_context::add_progress(std::uint64_t first, std::shared_ptr<progress_listener> progress) {
-    if (progress_ && first != first_epoch_) {
+WEIR_INLINE void run_context::set_first_epoch(std::uint64_t first) {
+    if (has_epochs_ && first != first_epoch_) {
         throw std::invalid_argument("weir: the sources of this run begin with epochs " +
                                     std::to_string(first_epoch_) + " and " + std::to_string(first) +
                                     "; they can only be joined if they are at the same one");
     }
-    if (progress_) why_no_checkpoint_ = one_sampler;
+    has_epochs_ = true;
     first_epoch_ = first;
+}
+
+WEIR_INLINE void run_context::add_progress(std::uint64_t first, std::shared_ptr<progress_listener> progress) {
+    set_first_epoch(first);
+    if (progress_) why_no_checkpoint_ = one_sampler;
     progress_ = std::move(progress);
 }
 

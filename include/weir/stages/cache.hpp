@@ -146,6 +146,7 @@ struct cache_stage : stage_base {
         run.refuse_unless(!run.is_in_split(), self.options,
                           "is a cache in a branch of a split, where each part of a batch counts as an epoch; "
                           "put it before or behind the split");
+        run.set_first_epoch(run.first_epoch());  // so that no later source begins with another epoch
         run.set_no_checkpoint(self.options, "repeats what its source can't go on from");
         return run.template append<stage_of<running_cache<C, Policy>>>(self.options, in, self.epochs);
     }
@@ -165,9 +166,9 @@ struct cache_stage : stage_base {
 /// Order:  each epoch has the order of the first epoch. Behind the stage the run has epochs, whatever its
 ///         source.
 /// Errors: `std::invalid_argument` for 0 epochs, for negative numbers, and when a run starts with a cache in
-///         a branch of a `split`. A failure that stops a stage before the cache ends the stream: no epoch is
-///         repeated. The record lacks items whose failure was tolerated. An exception from a copy stops the
-///         run.
+///         a branch of a `split`, or with a source that begins with a later epoch than the cache. A failure
+///         that stops a stage before the cache ends the stream: no epoch is repeated. The record lacks items
+///         whose failure was tolerated. An exception from a copy stops the run.
 /// Ends:   after the last epoch, and after a first epoch without items.
 /// Cost:   the memory of all items of an epoch; one copy of each item in each epoch, none in the last epoch.
 /// A run with a cache has no checkpoint (record of consumed items), unless the cache is on the side of a

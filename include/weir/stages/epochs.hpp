@@ -151,8 +151,7 @@ class items_of<repetitions_of<Make>> {
     }
 
   private:
-    // Handles `next`, an item or mark of `items_`. Returns true after the mark at the end of a repetition:
-    // the caller takes the next item. Returns false if `result` has an item, or the stream has ended.
+    // Returns whether `next` is the mark that ends a repetition. False: `result` has an item, or all ended.
     bool is_end_of_repetition(std::optional<typename inner::item>&& next, std::optional<item>& result) {
         if (!next) return false;
         if (next->is_mark()) return std::exchange(gave_any_, false);
@@ -243,8 +242,9 @@ class items_of<draws_of<Sampler>> {
 ///               of the epoch, from 0, or without arguments. Or a container, of which each epoch gets a copy.
 /// \param count  the number of epochs; `weir::endless` by default.
 /// Ends:   after `count` epochs, also empty ones. If endless epochs are empty, a loop over items never ends.
-/// Errors: `std::invalid_argument` for a negative `count`, and for endless epochs of an empty container. An
-///         exception from `make` or from its range ends the stream and fails the run, as in any `source`.
+/// Errors: `std::invalid_argument` for a negative `count`, for endless epochs of an empty container, and when
+///         a run starts in which `draws` begin with a later epoch. An exception from `make` or from its range
+///         ends the stream and fails the run, as in any `source`.
 template <class Make>
 [[nodiscard]] auto epochs(Make&& make, std::uint64_t count = endless) {
     using kept = std::decay_t<Make>;

@@ -65,6 +65,7 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
         if constexpr (requires { items_.add_progress(run); }) {
             items_.add_progress(run);
         } else {
+            if constexpr (is_epoch_item<Out>) run.set_first_epoch(0);
             run.why_no_checkpoint() = run_context::one_sampler;
         }
         epoch_ = run.first_epoch();

@@ -149,7 +149,7 @@ class stage_kind : public running_stage<Policy>, public kind_defaults {
 
     stage_kind(run_context& run, const char* kind, const stage_options& options, input_queue* in,
                output_queue* out)
-        : running_stage<Policy>(run, kind, options), in_(in), out_(out) {}
+        : running_stage<Policy>(run, kind, options), in_(in), out_(out), first_epoch_(run.first_epoch()) {}
 
     using item_traits = epoch_item_traits<C>;
     template <class State = nothing, class Resources = nothing>
@@ -192,7 +192,7 @@ class stage_kind : public running_stage<Policy>, public kind_defaults {
     // The number of an item, without the end-of-epoch marks before it.
     template <class Place>
     std::uint64_t number_of(const Place& place) const noexcept {
-        return place.number - (is_epoch_item<C> ? place.epoch - this->run_.first_epoch() : 0);
+        return place.number - (is_epoch_item<C> ? place.epoch - first_epoch_ : 0);
     }
 
   protected:
@@ -206,6 +206,7 @@ class stage_kind : public running_stage<Policy>, public kind_defaults {
 
     input_queue* const in_;
     output_queue* const out_;
+    const std::uint64_t first_epoch_;  // of the queue `in_`; sources that are added later may set another one
 };
 
 // How a stage calls its function: with an item. `Given`: the function, or a factory of functions; `C`: the

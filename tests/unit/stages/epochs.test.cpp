@@ -6,8 +6,10 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/graph/merge.hpp>
+#include <weir/graph/zip.hpp>
 #include <weir/sampling/checkpoint.hpp>
 #include <weir/sampling/sampler.hpp>
+#include <weir/stages/cache.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>
@@ -754,6 +756,29 @@ TEST_CASE("several samplers can be merged, if they are at the same epoch, and ha
         items::message_of([&] { static_cast<void>((weir::merge(late, more) | weir::sink()).start(time)); }) ==
         "weir: the sources of this run begin with epochs 1 and 0; they can only be joined if they are at "
         "the same one");
+}
+
+TEST_CASE("draws of a later epoch can't be joined with epochs, or with a cache, that begin with epoch 0") {
+    virtual_time time;
+    const auto few = weir::source(weir::draws(weir::sampler({.size = 3}), 2));
+    auto first = (few | weir::sink()).start(time);
+    for (int i = 0; i < 4; ++i) REQUIRE(first.get());
+    const auto late = weir::source(weir::draws(weir::sampler({.size = 3, .resume = first.checkpoint()}), 2));
+    const auto labels = weir::source(weir::epochs(ints{1, 2, 3}, 2));
+    const auto cached = weir::source(ints{1, 2}) | weir::cache(1);
+    const auto message = [&time](const auto& joined) {
+        const auto same = [](auto row) { return row; };
+        return items::message_of([&] { take_all((joined | weir::pipe(same) | weir::sink()).start(time)); });
+    };
+    const auto differ = [](const std::string& epochs) {
+        return "weir: the sources of this run begin with epochs " + epochs +
+               "; they can only be joined if they are at the same one";
+    };
+    CHECK(message(weir::zip(labels, late)) == differ("0 and 1"));
+    CHECK(message(weir::zip(late, labels)) == differ("1 and 0"));
+    CHECK(message(weir::zip(cached, late)) == differ("0 and 1"));
+    CHECK(message(weir::zip(late, cached)).empty());  // the cache begins with epoch 1, too
+    CHECK(message(weir::zip(few, labels)).empty());
 }
 
 TEST_CASE("a source is repeated as one stream, until there is nothing to repeat") {
