@@ -113,6 +113,7 @@ class wait_queue final : public wait_site {
         waiter* previous = nullptr;
     };
 
+    // What `ask` would answer now; does not change the rule.
     admission judge(const ticket& t) const noexcept {
         if constexpr (requires { rule_.judge(t); }) {
             return rule_.judge(t);

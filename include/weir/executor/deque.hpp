@@ -154,6 +154,8 @@ class basic_work_stealing_deque {
         return won;
     }
 
+    // Takes the oldest item; null if empty, or if `allowed` is false for its index. `OwnerMayPop`: the owner
+    // may pop meanwhile, and so take the same item: a fence is needed.
     template <bool OwnerMayPop, class Allowed>
     void* take_if(Allowed allowed) noexcept {
         for (;;) {

@@ -92,6 +92,7 @@ class loop_turns {
         explicit spare(spare* n) noexcept : next(n) {}
     };
 
+    // Blocks this thread, which runs a turn, as `drive` says; another thread runs the loop meanwhile.
     void block(loop& l, parker& done, time_point limit);
 
     // Runs one turn. If threads are blocked, a `deadlock_error` of the turn is thrown on the thread that

@@ -183,6 +183,7 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
     }
 
   private:
+    // Runs everything that happens before `end`; without a limit, until nothing can run any more.
     void run_to(time_point end) {
         detail::parker never_set;
         end_ = end;

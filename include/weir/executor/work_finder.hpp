@@ -186,6 +186,7 @@ class basic_work_finder : public threaded_executor<Platform> {
         return batch[0];
     }
 
+    // Puts the coroutines of the timers that are due into the worker's queue.
     void fire(worker& me, std::int64_t now) noexcept {
         if (timers_.next() > now) return;
         timers_.fire(time_point(duration(now)), [&](std::coroutine_handle<> h) { push(me, h.address()); });

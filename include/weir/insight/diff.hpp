@@ -143,8 +143,8 @@ struct compared_stage {
     double batch_size = 0;    // as `stage_settings::batch_size`; 0: makes no batches, or unknown
     std::uint64_t num_tasks = 0;
     std::uint64_t num_failures = 0;
-    // The share of the slots' time in `run` and `await`, without `off`; of the consumer, the share of the
-    // run's time. None if all slots were always off.
+    // The share of the slots' time in which the function works or awaits, without `off`; of the consumer, the
+    // share of the run's time. None if all slots were always off.
     std::optional<double> busy = std::nullopt;
     time_sample times = {};
     slot_times states = {};

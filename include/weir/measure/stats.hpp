@@ -163,7 +163,7 @@ struct stage_stats {
     std::optional<added_stats> added = std::nullopt;         ///< if the stage is a `traverse`
     std::optional<retry_stats> retries = std::nullopt;       ///< if a call was repeated
     std::optional<stage_setup> setup = std::nullopt;         ///< none: a sink, which has no executor
-    std::optional<bool> awaits_others = std::nullopt;        ///< of a source that waits: whether on a channel
+    std::optional<bool> awaits_others = std::nullopt;        ///< whether a source that waits reads a channel
     /// A sample of the `num_tasks` invocations, or of the batches of an `aggregate`; none: not recorded, see
     /// `run_options::recording`. Of a lap: those that ended in the lap.
     std::optional<task_samples> samples = std::nullopt;

@@ -176,6 +176,7 @@ class registry {
   private:
     friend registered;
 
+    // Moves the objects from the stack to the end of the list.
     void take_new() noexcept {
         // acquire; pairs with the release in add(): the members of the new objects are visible
         registered* const last = new_.exchange(nullptr, std::memory_order_acquire);

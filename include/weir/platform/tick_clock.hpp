@@ -190,6 +190,7 @@ class basic_tick_clock {
         return static_cast<double>(i.steady - first_.steady) / static_cast<double>(i.ticks - first_.ticks);
     }
 
+    // Publishes a line that begins at the instant `i`, and gives no time before `least`.
     void draw(const instant& i, std::int64_t least) noexcept {
         const std::uint32_t next = version_.load(std::memory_order_relaxed) + 1;
         lines_[next % 2].write({i.ticks, i.steady, static_cast<std::uint64_t>(ns_per_tick(i) * one), least});

@@ -259,8 +259,8 @@ explored explore(const Pipeline& pipeline, Judge judge, explore_options options 
     return simulation::explore(scenario, std::move(options));
 }
 
-/// Runs a pipeline that ends with a `for_each` under many schedules, and calls `judge` after the end of each
-/// run.
+/// Runs a pipeline whose last stage uses the items itself (`for_each`) under many schedules, and calls
+/// `judge` after the end of each run.
 ///
 /// \param judge  takes the `run_result`; throws if the result, or an effect of the last stage, is wrong.
 /// \returns how many schedules and steps were run.

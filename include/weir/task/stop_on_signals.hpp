@@ -104,6 +104,7 @@ class signal_watch {
         const std::lock_guard guard(lock_);
         return serial_;
     }
+    // Removes a waiting request that names the signal, of those up to number `last`; returns its stop source.
     std::optional<stop_source> take(int number, std::uint64_t last) noexcept {
         const std::lock_guard guard(lock_);
         for (signal_request* each = first_; each != nullptr; each = each->next_) {
