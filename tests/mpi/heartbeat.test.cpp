@@ -150,7 +150,7 @@ TEST_CASE("a rank that does not leave its work is waited for until the grace is 
 
 TEST_CASE("a rank that has failed tells the others the reason when it is known, or none after a second") {
     const auto abandon = [](hearts& ranks) {
-        ranks.reactors[1]->locked([&] { ranks.all[1]->abandon(); });
+        ranks.reactors[1]->locked([&] { ranks.all[1]->abandon({}); });
         CHECK_FALSE(ranks.failure(1).empty());
         ranks.live(500ms);
         CHECK(ranks.failure(0).empty());

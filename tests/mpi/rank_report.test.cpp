@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -110,4 +111,81 @@ TEST_CASE("what show throws on one rank is thrown by total of this rank, and hol
     CHECK(failed == 1);
     CHECK(all.message == "the disk is full");
     CHECK(num_shown == std::vector<std::size_t>{4, 2, 4});
+}
+
+TEST_CASE("an exception that destroys a report before its end is a failure of the rank, and hangs nobody") {
+    cluster all(2);
+    all.is_broken = true;
+    const pipeline_stats one = ranks::rank(10ms);
+    std::vector<std::unique_ptr<rank_report>> reports(2);
+    const int failed = all.run([&](communicator c) -> weir::task<> {
+        const communicator own = co_await c.duplicate();
+        auto& mine = reports.at(static_cast<std::size_t>(c.rank()));
+        mine = std::make_unique<rank_report>(own, all.all);
+        mine->begins(one);
+    });
+    REQUIRE(failed == 0);
+    const auto train = [&] {
+        const auto mine = std::move(reports[0]);
+        mine->ends(one, one);  // as the run does that the exception destroys before; that of rank 1 goes on
+        throw std::runtime_error("the disk is full");
+    };
+    CHECK_THROWS_WITH(train(), "the disk is full");  // does not wait for rank 1
+    CHECK(all.at(0).must_report_failure());
+    all.at(0).fail("the disk is full");
+    for (int i = 0; i < 1'000'000 && all.at(1).loop()->failure() == nullptr; ++i)
+        static_cast<void>(all.all.polled[static_cast<std::size_t>(i % 2)]->poll());
+    CHECK_THROWS_WITH(weir::sync_wait(all.all, reports[1]->total()), "weir: rank 0 failed: the disk is full");
+}
+
+TEST_CASE("an exception that destroys a report behind its end is no failure of the rank") {
+    cluster all(2);
+    const pipeline_stats one = ranks::rank(10ms);
+    const int failed = all.run([&](communicator c) -> weir::task<> {
+        const communicator own = co_await c.duplicate();
+        rank_report report(own, all.all);
+        report.begins(one);
+        report.ends(one, one);
+        static_cast<void>(co_await report.total());
+        throw std::runtime_error("the disk is full");
+    });
+    CHECK(failed == 2);
+    for (int r = 0; r < 2; ++r) CHECK(all.at(r).loop()->failure() == nullptr);
+}
+
+TEST_CASE("a report that was of a run is refused for another one") {
+    cluster all(1);
+    const pipeline_stats one = ranks::rank(10ms);
+    const int failed = all.run([&](communicator c) -> weir::task<> {
+        const communicator own = co_await c.duplicate();
+        rank_report report(own, all.all);
+        report.begins(one);
+        report.ends(one, one);
+        CHECK_THROWS_AS(report.begins(one), std::logic_error);
+        CHECK((co_await report.total()).all.stages[0].num_tasks == 800);
+    });
+    CHECK(failed == 0);
+}
+
+TEST_CASE("a rank that can't merge a lap fails, and the other ranks don't wait for it") {
+    cluster all(2);
+    all.is_broken = true;
+    const pipeline_stats one = ranks::rank(10ms);
+    pipeline_stats other = one;
+    other.stages[1].name = "in no outline";
+    const int failed = all.run<weir::mpi::rank_failed>([&](communicator c) -> weir::task<> {
+        const communicator own = co_await c.duplicate();
+        rank_report report(own, all.all);
+        report.begins(one);
+        report.lap(c.rank() == 1 ? other : one);
+        report.ends(one, one);
+        try {
+            static_cast<void>(co_await report.total());
+        } catch (const std::invalid_argument&) {
+            CHECK(c.rank() == 1);
+        }
+    });
+    CHECK(failed == 1);
+    CHECK(all.message.find("weir: rank 1 failed: ") == 0);
+    CHECK(all.message.find("in no outline") != std::string::npos);
 }

@@ -200,7 +200,7 @@ TEST_CASE("periodic work is called when it is due") {
             return num < 3 ? now : now + 1'000'000'000'000;
         }
         void fail_here(const std::string&) override {}
-        void abandon() override {}
+        void abandon(const std::string&) override {}
     };
     reactor r({});
     r.set_thread(false);

@@ -68,6 +68,7 @@ struct received {
 /// Cost:     no allocation, but by the operations that return a `task`.
 class communicator {
     friend class detail::link;
+    friend class rank_report;
     template <class>
     friend class detail::leaked_on_failure;
     using bytes = std::vector<std::byte>;

@@ -64,13 +64,17 @@ class heartbeat final : public periodic_work {
         tell_untold();
         give_up(rank, why);
     }
-    // Called when this rank has failed: an exception destroys an object that other ranks wait for. The
-    // exception is not caught yet, so its text is not known. Ends all operations here. The first tick() after
-    // explain(), or else after a second, tells the other ranks. Makes no call of MPI.
-    void abandon() override {
+    // Called when this rank has failed, on any thread: ends all operations here, makes no call of MPI. The
+    // next tick() tells the other ranks. If an exception that is not caught yet destroys an object that other
+    // ranks wait for, `why` is empty: then the first tick() after explain(), or else after a second, does so.
+    void abandon(const std::string& why) override {
         if (loop_.failure() != nullptr) return;
-        abandoned_at_ = standard_platform::now();
-        give_up(rank_, unexplained);
+        if (why.empty()) {
+            abandoned_at_ = standard_platform::now();
+        } else {
+            prepare_notices(rank_, why);
+        }
+        give_up(rank_, why.empty() ? unexplained : why);
     }
     bool awaits_reason() const noexcept { return abandoned_at_ != 0; }
     // Sets the reason of abandon(). Does nothing without a call of abandon(), or if the other ranks were told
@@ -123,7 +127,7 @@ class heartbeat final : public periodic_work {
     static constexpr std::int64_t interval = 1'000'000;
 
     static constexpr const char* unexplained =
-        "an exception has destroyed a channel between ranks, or has ended a run that puts into one";
+        "an exception has destroyed a channel or a rank_report, or has ended a run that puts into a channel";
 
     void prepare_notices(int rank, const std::string& why) {
         failure_text_ = std::to_string(rank) + ' ' + why.substr(0, longest);

@@ -8,6 +8,9 @@
 #include <weir/measure/stats.hpp>
 #include <weir/mpi/communicator.hpp>
 #include <weir/mpi/owned_comm.hpp>
+#include <weir/mpi/reactor.hpp>
+#include <weir/platform/message_text.hpp>
+#include <weir/platform/platform.hpp>
 #include <weir/report/rank_stats.hpp>
 #include <weir/report/rank_table.hpp>
 #include <weir/report/run_record.hpp>
@@ -17,10 +20,12 @@
 
 #include <cstddef>      // for std::byte, std::size_t
 #include <cstdint>      // for std::uint64_t
-#include <exception>    // for std::current_exception, std::exception_ptr, std::rethrow_exception
+#include <exception>    // for std::current_exception, std::exception_ptr, std::uncaught_exceptions
 #include <functional>   // for std::function
+#include <memory>       // for std::shared_ptr
 #include <optional>     // for std::nullopt, std::optional
 #include <span>         // for std::as_bytes, std::span
+#include <stdexcept>    // for std::logic_error
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
 #include <utility>      // for std::exchange, std::move
@@ -41,11 +46,14 @@ namespace weir::mpi {
 /// laps of a rank wait to be merged. Laps that end while 64 laps wait are joined into one, which counts as
 /// one lap.
 ///
-/// Errors:   after a failure of MPI or of another rank, no more laps are merged; `total` throws the error. An
-///           exception of `show` ends the calls of `show` on this rank; `total` throws the exception.
+/// Each report is of one run: the report of a second run is refused, with a warning, and the run goes on.
+///
+/// Errors:   after the failure of a rank, no more laps are merged; `total` throws the error. An exception of
+///           `show` ends the calls of `show` on this rank; `total` throws the exception. An error of MPI in
+///           the report is a failure of this rank, as the other ranks wait for its laps: see `world`.
 /// Threads:  `show` and the reductions run on the executor's threads.
-/// Lifetime: the destructor waits until each other rank has destroyed its report, or has ended its run. The
-///           executor outlives the report.
+/// Lifetime: the destructor waits until each other rank has destroyed its report, or has ended its run. If an
+///           exception destroys the report earlier, this rank has failed. The executor outlives the report.
 /// Cost:     for each lap, a reduction of about `rank_layout::size()` numbers.
 class rank_report final : public run_report {
   public:
@@ -56,13 +64,24 @@ class rank_report final : public run_report {
     /// \param home  runs the reductions.
     /// \param show  see `shown`; empty: merged laps are not shown.
     rank_report(communicator all, executor& home, shown show = {})
-        : all_(std::move(all)), show_(std::move(show)), laps_(64), group_(home) {
+        : all_(std::move(all)), loop_(all_.owned().loop), show_(std::move(show)), laps_(64), group_(home) {
         group_.spawn(merge());
     }
-    ~rank_report() override { laps_.close(); }
+    ~rank_report() override {
+        // The other ranks may wait for this rank elsewhere, and never end their runs: so no wait for them.
+        if (std::uncaught_exceptions() > exceptions_ && all_.size() > 1 && !is_merged_)
+            loop_->locked([this]() noexcept { loop_->abandon(); });
+        laps_.close();
+    }
 
     [[nodiscard]] std::string name() const override { return "the report of all ranks"; }
-    void begins(const pipeline_stats& all) override { add(all); }
+    void begins(const pipeline_stats& all) override {
+        if (has_begun_.exchange(true)) {
+            throw std::logic_error(
+                "weir: this rank_report has had a run; make another one for each run, on all ranks");
+        }
+        add(all);
+    }
     void lap(const pipeline_stats& one) override { add(one); }
     void ends(const pipeline_stats& rest, const pipeline_stats& all) override {
         total_ = all;
@@ -107,6 +126,18 @@ class rank_report final : public run_report {
 
     // Collective: merges the laps of all ranks, one after the other, and then the whole runs.
     task<> merge() {
+        try {
+            co_await merge_all();
+        } catch (...) {
+            // The other ranks wait for the reductions of this rank.
+            const std::string why = weir::detail::error_text(std::current_exception());
+            loop_->locked([&]() noexcept { loop_->abandon(why); });
+            throw;
+        }
+        is_merged_ = true;
+        if (failure_) std::rethrow_exception(failure_);
+    }
+    task<> merge_all() {
         std::optional<pipeline_stats> lap = co_await laps_.get();
         pipeline_stats names;
         if (lap) names = *std::move(lap);
@@ -135,11 +166,14 @@ class rank_report final : public run_report {
         words = layout.pack(total_, my_rank());
         co_await all_.all_reduce(std::span(words), reduction::sum);
         merged_total_ = layout.unpack(words);
-        if (failure_) std::rethrow_exception(failure_);
     }
     std::size_t my_rank() const { return static_cast<std::size_t>(all_.rank()); }
 
     const communicator all_;
+    const std::shared_ptr<detail::reactor> loop_;
+    const int exceptions_ = std::uncaught_exceptions();
+    weir::detail::standard_platform::atomic<bool> has_begun_{false};
+    weir::detail::standard_platform::atomic<bool> is_merged_{false};
     const shown show_;
     weir::channel<pipeline_stats> laps_;
     std::optional<pipeline_stats> kept_;  // a lap for which `laps_` had no room

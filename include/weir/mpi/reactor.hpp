@@ -41,10 +41,10 @@ class periodic_work {
   public:
     // Called under the reactor's lock. Returns when the next call is due, in ns of the platform's clock.
     virtual std::int64_t tick(std::int64_t now) noexcept = 0;
-    // Tell all ranks that this rank has failed: `fail_here` at once, with the reason `why`; `abandon` when
-    // the program has given its reason, or after a second. Called under the reactor's lock.
+    // Tell all ranks that this rank has failed: `fail_here` at once, with the reason `why`; `abandon` in the
+    // next `tick`, or, if `why` is empty, when the program has given its reason, or after a second.
     virtual void fail_here(const std::string& why) = 0;
-    virtual void abandon() = 0;
+    virtual void abandon(const std::string& why) = 0;
 
   protected:
     ~periodic_work() = default;
@@ -139,8 +139,8 @@ class reactor final : public weir::detail::polled_source {
     void report(const std::string& why) {
         if (periodic_ != nullptr) periodic_->fail_here(why);
     }
-    void abandon() {
-        if (periodic_ != nullptr) periodic_->abandon();
+    void abandon(const std::string& why = {}) {
+        if (periodic_ != nullptr) periodic_->abandon(why);
     }
     // The failure that fail() has recorded; null: no rank has failed. acquire; pairs with fail()
     const rank_failed* failure() const noexcept {
