@@ -113,7 +113,7 @@ class device_blocks final : public device_allocator {
     std::shared_ptr<detail::context_state> state_;
     std::byte* first_;
     std::size_t block_bytes_;
-    std::vector<std::shared_ptr<detail::pooled_event>> last_use_;
+    std::vector<std::shared_ptr<detail::pooled_event>> last_use_;  // by block: recorded when it was freed
     std::mutex lock_;
     std::vector<place> free_;  // the free blocks, first in, first out; has capacity for all blocks
 };

@@ -168,7 +168,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     void tell() noexcept { static_cast<void>(news.try_put(0)); }
     void pass_turn() noexcept { static_cast<void>(turn.try_put(0)); }
 
-    clock_executor clock_;
+    clock_executor clock_;  // of the channels below
 
   public:
     channel<char> turn;  // has one item: the waiter that takes it is served next
@@ -178,9 +178,9 @@ class device_account : public std::enable_shared_from_this<device_account> {
     const std::shared_ptr<context_state> state_;
     device_allocator* const allocator_;  // null: the runtime
     const std::size_t max_bytes_;
-    std::mutex lock_;  // guards the members below
-    std::size_t used_ = 0;
-    std::size_t num_waiting_ = 0;
+    std::mutex lock_;              // guards the members below
+    std::size_t used_ = 0;         // bytes in use
+    std::size_t num_waiting_ = 0;  // coroutines that wait for memory
     freed_memory freed_;
 };
 

@@ -67,7 +67,7 @@ class pinned_blocks {
     bool is_page_locked() const noexcept { return !state_->on_host(); }
 
   private:
-    clock_executor clock_;
+    clock_executor clock_;  // of the channel `free`
 
   public:
     channel<std::byte*> free;  // the blocks that neither a lease nor pending work has

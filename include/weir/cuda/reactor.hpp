@@ -284,11 +284,11 @@ class reactor final : private mailbox::reader {
     const context_options options_;
     usual_times times_;
     // Only the thread that polls uses the members below.
-    completion* first_ = nullptr;
-    completion** end_ = &first_;
+    completion* first_ = nullptr;   // the list of pending completions
+    completion** end_ = &first_;    // where the next one is appended
     std::int64_t spins_until_ = 0;  // until then, operations of unknown time are polled without a pause
     std::int64_t next_watch_ = 0;   // when completions with a host function are polled, too
-    std::int64_t last_look_ = 0;
+    std::int64_t last_look_ = 0;    // when look() was called last
 };
 
 }  // namespace detail

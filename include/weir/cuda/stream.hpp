@@ -47,7 +47,7 @@ class pooled_event {
     event_pool& events() const noexcept { return timed_ ? state_->timed_events : state_->events; }
 
     std::shared_ptr<context_state> state_;
-    bool timed_;
+    bool timed_;  // the event records a time, and comes from `timed_events`
     cudaEvent_t event_;
 };
 
@@ -102,7 +102,7 @@ class stream_handle {
   private:
     std::shared_ptr<context_state> state_;
     cudaStream_t stream_ = nullptr;
-    bool owned_ = false;
+    bool owned_ = false;  // the stream is destroyed with this object
 };
 
 // The operation of `stream::done`: waits for all work that is queued on a stream.

@@ -134,7 +134,7 @@ class merge_rule {
     std::size_t turn_ = 0;     // the input that has the turn; if no input has: the number of inputs
     std::size_t next_ = 0;     // the input that is tried first for the next turn, in an order without weights
     bool busy_ = false;        // an input was admitted, and has not put its item or mark yet
-    bool closed_ = false;
+    bool closed_ = false;      // nothing more is put
     bool incomplete_ = false;  // an input has ended early: no further mark is put
 };
 

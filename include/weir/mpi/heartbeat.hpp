@@ -209,17 +209,17 @@ class heartbeat final : public periodic_work {
     const failure_options how_;
     int rank_ = 0;
     int size_ = 1;
-    std::int64_t ticked_ = 0;   // when tick() was called last
-    std::int64_t silence_ = 0;  // for how long the rank before this one was not heard of; see tick()
-    bool was_heard_ = false;    // the rank before this one was heard of since the last call of tick()
-    std::int64_t next_beat_ = 0;
+    std::int64_t ticked_ = 0;        // when tick() was called last
+    std::int64_t silence_ = 0;       // for how long the rank before this one was not heard of; see tick()
+    bool was_heard_ = false;         // the rank before this one was heard of since the last call of tick()
+    std::int64_t next_beat_ = 0;     // when the next heartbeat is due
     std::int64_t abandoned_at_ = 0;  // 0: no call of abandon(), or explained
-    std::int64_t failed_at_ = 0;
+    std::int64_t failed_at_ = 0;     // when this rank saw a failure; 0: none
     standard_platform::atomic<bool> has_left_{false};
     bool has_stopped_ = false;
-    bool told_ = false;  // the leader was told that this rank has left
-    int num_leavers_ = 0;
-    MPI_Request beat_ = MPI_REQUEST_NULL;
+    bool told_ = false;                    // the leader was told that this rank has left
+    int num_leavers_ = 0;                  // ranks that have told this one that they have left
+    MPI_Request beat_ = MPI_REQUEST_NULL;  // the send of the last heartbeat
     std::string failure_text_;
     std::vector<int> untold_;         // ranks that have still to be told of the failure
     std::vector<MPI_Request> sends_;  // of notices about a failure, which may be pending

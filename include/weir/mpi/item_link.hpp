@@ -248,8 +248,8 @@ class item_link : public link {
     const int exceptions_ = std::uncaught_exceptions();  // when this object was made: see is_unwinding()
     parcels<sending> sendings_;
     parcels<receiving> receivings_;
-    std::vector<row> arriving_;  // by rank
-    std::size_t num_arriving_ = 0;
+    std::vector<row> arriving_;     // by rank
+    std::size_t num_arriving_ = 0;  // items in all rows
     bool all_have_ended_ = false;
 };
 

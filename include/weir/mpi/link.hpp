@@ -282,15 +282,15 @@ class link : operation {
     kick_operation kick_{*this};
     listener listener_{*this};
     standard_platform::atomic<std::int64_t> underway_{0};  // operations of this link that have not ended
-    standard_platform::atomic<bool> is_leaving_{false};
-    weir::detail::parker finished_;
+    standard_platform::atomic<bool> is_leaving_{false};    // leave() was called
+    weir::detail::parker finished_;                        // set when nothing more can arrive
     // Under the reactor's lock:
     counts counts_;
     std::size_t next_consumer_ = 0;              // index in `consumers_`: items go to the consumers in turn
     std::optional<std::int64_t> blocked_since_;  // when the wait for credit that goes on now began
     bool has_sent_end_ = false;
-    bool has_left_ = false;
-    bool has_stopped_ = false;
+    bool has_left_ = false;     // the producers were told, by `gone`
+    bool has_stopped_ = false;  // this link receives no items any more: see ended()
 };
 
 }  // namespace weir::mpi::detail

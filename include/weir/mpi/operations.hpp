@@ -48,8 +48,8 @@ class operation {
     const int peer_;
     const bool may_cancel_;
     bool is_cancelled_ = false;
-    bool cancel_was_called_ = false;
-    standard_platform::atomic<bool> must_cancel_{false};
+    bool cancel_was_called_ = false;                      // MPI_Cancel has succeeded
+    standard_platform::atomic<bool> must_cancel_{false};  // set by reactor::cancel()
     int error_class_ = MPI_SUCCESS;
     operation* next_ = nullptr;  // in the reactor's list of operations that have not begun
 };
@@ -216,7 +216,7 @@ class operations {
     std::vector<operation*> repeated_;  // without a request
     std::vector<int> places_;           // of complete requests, and their statuses: for MPI_Testsome
     std::vector<MPI_Status> statuses_;
-    bool has_failed_to_cancel_ = false;
+    bool has_failed_to_cancel_ = false;  // an MPI_Cancel has failed: test() tries again
 };
 
 }  // namespace weir::mpi::detail

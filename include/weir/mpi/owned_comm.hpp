@@ -84,7 +84,7 @@ class creation_turns {
   private:
     const std::uint64_t rank_;
     std::mutex lock_;
-    std::uint64_t proposed_ = 0;
+    std::uint64_t proposed_ = 0;         // how often propose() was called
     std::uint64_t approved_ = 0;         // the number of the approved creation; 0: none
     std::vector<std::uint64_t> agreed_;  // the numbers of all turns
 };

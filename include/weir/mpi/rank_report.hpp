@@ -175,7 +175,7 @@ class rank_report final : public run_report {
     weir::detail::standard_platform::atomic<bool> has_begun_{false};
     weir::detail::standard_platform::atomic<bool> is_merged_{false};
     const shown show_;
-    weir::channel<pipeline_stats> laps_;
+    weir::channel<pipeline_stats> laps_;  // laps that wait to be merged
     std::optional<pipeline_stats> kept_;  // a lap for which `laps_` had no room
     pipeline_stats total_;
     rank_stats merged_total_;

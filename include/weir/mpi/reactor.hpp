@@ -273,14 +273,14 @@ class reactor final : public weir::detail::polled_source {
     const polling_options how_;
     const bool has_guard_;
     thread_id only_{};  // the only thread that may call MPI; none: every thread may
-    platform::atomic<operation*> newest_{nullptr};
-    platform::atomic<bool> cancels_{false};
+    platform::atomic<operation*> newest_{nullptr};  // the list of submitted operations, the newest first
+    platform::atomic<bool> cancels_{false};         // an operation has to be cancelled: see cancel()
     platform::atomic<std::uint32_t> locked_{0};
     platform::atomic<std::uint32_t> news_{0};  // how often `ask_for_poll` was called
     platform::atomic<bool> is_ending_{false};
     platform::atomic<bool> is_failed_{false};
     platform::atomic<bool> is_closed_{false};
-    platform::atomic<std::size_t> num_begun_{0};
+    platform::atomic<std::size_t> num_begun_{0};  // the size of `begun_`, for threads without the lock
     std::shared_ptr<const rank_failed> failure_;
     // Used by poll(now, bool), which one thread at a time calls:
     std::uint32_t seen_news_ = 0;
@@ -290,7 +290,7 @@ class reactor final : public weir::detail::polled_source {
     operations begun_;
     executor* poller_of_begun_ = nullptr;  // `poller` of the last begin_here()
     periodic_work* periodic_ = nullptr;
-    std::int64_t next_period_ = 0;
+    std::int64_t next_period_ = 0;  // when `periodic_work::tick` is due
 };
 
 }  // namespace detail

@@ -162,10 +162,10 @@ class process {
     std::shared_ptr<const owned_comm> all_;
     std::optional<heartbeat> heartbeat_;
     MPI_Comm heartbeat_comm_ = MPI_COMM_NULL;
-    int level_ = MPI_THREAD_SINGLE;
-    bool finalises_ = false;
+    int level_ = MPI_THREAD_SINGLE;  // as MPI grants it
+    bool finalises_ = false;         // this object, not the program, initialises MPI
     std::string refusal_;
-    weir::detail::parker started_;
+    weir::detail::parker started_;  // set when the thread has initialised MPI, or has refused
     weir::detail::system_thread thread_;
 };
 

@@ -250,11 +250,11 @@ class task_timer {
     executor& executor_;
     const duration limit_;
     const time_point deadline_;
-    bool was_late_ = false;
-    bool expired_ = false;
+    bool was_late_ = false;  // off() was called after the limit
+    bool expired_ = false;   // the limit has passed while the timer ran
     const stop_source stop_;
     const stop_token token_{stop_.get_token()};
-    const end_token end_token_{&token_, detail::work_of(outer_)};
+    const end_token end_token_{&token_, detail::work_of(outer_)};  // `env_.ends` during the task
     stop_callback<forward_stop> on_end_;
     delayed_action<expire> delayed_;
 };

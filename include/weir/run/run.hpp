@@ -287,7 +287,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
             std::move(all_).operator co_await();
     };
 
-    queue* out_;
+    queue* out_;  // the last queue
     [[no_unique_address]] detail::fetched_ahead<T> fetched_ahead_;
 };
 

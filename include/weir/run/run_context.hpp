@@ -265,7 +265,7 @@ class run_context : public detached_task_owner {
     standard_platform::atomic<run_outcome> outcome_{run_outcome::running};
     standard_platform::atomic<std::uint64_t> num_done_{0};
     standard_platform::atomic<std::size_t> workers_left_{0};
-    stop_source all_left_;
+    stop_source all_left_;  // requested by the last worker: see worker_left()
     stop_source own_stop_source_;
     const stop_token own_stop_{own_stop_source_.get_token()};
     failure_counter failure_counts_{options_.max_failures};

@@ -291,7 +291,7 @@ class [[nodiscard("destroying the run stops it: keep it, and wait() for its end"
         run* run_;
     };
 
-    queue* end_;
+    queue* end_;  // never has an item; closed when the last stage has ended
 };
 
 }  // namespace weir

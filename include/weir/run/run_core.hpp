@@ -164,8 +164,8 @@ class run_core final : public profiled_graph<Policy> {
     standard_platform::atomic<std::size_t> left_{0};  // coroutines of the run that have not ended
     stop_source nothing_left_;                        // stopped when left_ is 0
     // Destroyed in reverse order: the callbacks first, so that none runs while the coroutines are destroyed.
-    std::optional<detached_task<void>> reporter_;
-    std::optional<detached_task<void>> profiling_;
+    std::optional<detached_task<void>> reporter_;   // report_laps()
+    std::optional<detached_task<void>> profiling_;  // profile_stages()
     std::optional<stop_callback<end_run>> on_all_left_;
     std::optional<stop_callback<cancel_run>> on_stop_;
 };

@@ -66,7 +66,7 @@ class item_quota {
     }
 
   private:
-    standard_platform::atomic<bool> is_open_{false};
+    standard_platform::atomic<bool> is_open_{false};  // all items are admitted: see open()
     std::size_t left_ = 0;  // items still admitted; guarded, as meter_ is, by the lock of slots_
     pace_meter meter_;
     wait_queue<pause_rule> slots_{pause_rule{true}, "for the other stages to be tried", wait_kind::outside};
@@ -275,8 +275,8 @@ class worker_set : public stage_gate {
     std::vector<owned<slot_sampler>> samplers_;  // of the slots, if the run has a `recording`
     std::vector<owned<slot>> slots_;
     std::vector<worker> workers_;
-    std::size_t concurrency_;
-    std::int64_t begin_ = 0;
+    std::size_t concurrency_;                         // the number of slots in service
+    std::int64_t begin_ = 0;                          // the start of the run, in ns of its clock
     standard_platform::atomic<std::size_t> present_;  // workers that may still take items
     wait_queue<service_rule> out_of_service_{service_rule{}, "out of service", wait_kind::bench};
 };

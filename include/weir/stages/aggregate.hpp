@@ -93,8 +93,8 @@ class batch_op {
     }
 
     static constexpr std::size_t most_reserved = 1U << 16U;  // a larger batch allocates as it grows
-    const std::size_t size_;
-    const std::uint64_t most_;
+    const std::size_t size_;                                 // items of a full batch
+    const std::uint64_t most_;  // the greatest weight of a batch of several items
     Weigh weigh_;
     const bool drop_last_;
     const duration max_delay_;

@@ -131,8 +131,8 @@ class batch_in_block final : public open_batch {
     }
 
     Block block_;
-    const std::size_t elements_;
-    T* const first_;
+    const std::size_t elements_;  // in each place
+    T* const first_;              // the first element of the block
     std::vector<Provenance> provenances_;
 };
 

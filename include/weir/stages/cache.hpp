@@ -117,10 +117,10 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
 
     static constexpr std::uint64_t no_end = INT64_MAX;  // the value of `weir::endless`
     std::uint64_t left_;                                // epochs to give, the current one included
-    std::uint64_t epoch_;
-    bool is_first_ = true;  // the current epoch is the one that is recorded
-    std::size_t at_ = 0;    // index of the next item in the record
-    std::vector<T> record_;
+    std::uint64_t epoch_;                               // the current epoch
+    bool is_first_ = true;                              // the current epoch is the one that is recorded
+    std::size_t at_ = 0;                                // index of the next item in the record
+    std::vector<T> record_;                             // the items of the first epoch
 };
 
 struct cache_stage : stage_base {

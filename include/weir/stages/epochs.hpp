@@ -185,7 +185,7 @@ class progress_recorder final : public progress_listener {
     progress progress_;
     // The number of draws and batches of which the consumer has taken some items, and others are to come.
     std::ptrdiff_t num_torn_ = 0;
-    std::exception_ptr error_;
+    std::exception_ptr error_;  // of an allocation that failed: the record is incomplete
 };
 
 // The result of `draws`: a source of draws, which ends before the epoch with the number `epochs`.

@@ -187,8 +187,8 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     void clear_cancel() noexcept override { from_queue.clear_cancel(); }
 
     traversal* all_ = nullptr;
-    uninitialised_slot<C> own_;
-    std::uint64_t number_ = 0;
+    uninitialised_slot<C> own_;  // memory for an item that was pending
+    std::uint64_t number_ = 0;   // of the current item
     bool took_at_once_ = false;  // `prepare` has taken an item, without `fetch`
     bool is_added_ = false;      // the current item is in `own_`, not in `from_queue`
     bool recalled_ = false;

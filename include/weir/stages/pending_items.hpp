@@ -121,8 +121,8 @@ class pending_items {
     mutable spin_lock lock_;
     const item_type& type_;
     ring items_;
-    std::uint64_t first_ = 0;
-    std::uint64_t last_ = 0;
+    std::uint64_t first_ = 0;  // the position of the oldest item
+    std::uint64_t last_ = 0;   // the position behind the newest item
 };
 
 }  // namespace weir::detail

@@ -291,8 +291,8 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
     const batch_form form_;
     const bool in_order_;
     place_queue places_;
-    standard_platform::atomic<std::uint64_t> num_waits_{0};
-    standard_platform::atomic<std::int64_t> waited_{0};
+    standard_platform::atomic<std::uint64_t> num_waits_{0};  // for memory of the pool
+    standard_platform::atomic<std::int64_t> waited_{0};      // ns of these waits
 };
 
 }  // namespace weir::detail

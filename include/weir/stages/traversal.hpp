@@ -129,7 +129,7 @@ class traversal {
     count discarded_{0};                                // pending items that were destroyed at the end
     standard_platform::atomic<std::uint64_t> came_{0};  // items that came from the queue
     standard_platform::atomic<bool> has_ended_{false};
-    pending_items shared_;
+    pending_items shared_;  // always empty if each slot has a deque of its own
     const bool first_found_first_;
     const std::string& stage_;
     wait_queue<traversal_rule> slots_;

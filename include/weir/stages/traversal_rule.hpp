@@ -222,7 +222,7 @@ class traversal_rule {
     // The leader waits for the queue, or is about to. Only then may wake_one() end that wait: before, the
     // leader prepares its operation without the lock.
     bool is_taking_ = false;
-    std::size_t num_present_ = 0;
+    std::size_t num_present_ = 0;  // number of slots in service
     std::size_t num_waiting_ = 0;  // number of idle slots that wait, without the leader
     std::size_t num_wakeups_ = 0;  // number of waiting slots that are to take a pending item
     bool queue_has_ended_ = false;

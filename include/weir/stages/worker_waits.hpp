@@ -160,7 +160,7 @@ class hold_timer {
     };
 
     std::optional<delayed_action<expire>> timer_;
-    time_point came_{};
+    time_point came_{};  // when an item came last
 };
 
 // `awaited_work`: the awaiter for the awaitable that `Kind::work` returns; `nothing` if `work` returns void.
