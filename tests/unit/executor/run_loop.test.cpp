@@ -152,6 +152,27 @@ TEST_CASE("a run loop with nothing ready works for the executor for whose item i
     CHECK(other.asked == 2);
 }
 
+TEST_CASE("a run loop works for no executor for which one of its coroutines waits on another thread") {
+    // Another library resumes the coroutine on a thread of its own, where the coroutine waits for an item.
+    class lends final : public weir::executor {
+      public:
+        void post(std::coroutine_handle<>) noexcept override {}
+        void add(weir::timer&) noexcept override {}
+        void cancel(weir::timer&) noexcept override {}
+        bool drive(flag&, weir::time_point) override { return false; }
+        bool lend_place(flag&) noexcept override { return ++requests != 0; }
+        int requests = 0;
+    };
+    run_loop loop;
+    lends other;
+    std::thread elsewhere([&] { loop.waits_for(other); });
+    elsewhere.join();
+    weir::detail::parker done;
+    done.set();
+    CHECK(loop.drive(done, weir::time_point::max()));
+    CHECK(other.requests == 0);
+}
+
 TEST_CASE("a run loop does not wake a thread that has left it") {
     run_loop loop;
     std::vector<int> log;
