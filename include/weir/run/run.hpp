@@ -114,6 +114,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
             if (!got) return get_result<value_type>(got.status());
             if (!item_traits::is_mark(*got)) return get_result<value_type>(deliver(*got));
             if (max_wait != (duration::max)()) left = max_wait - (core().main_executor().now() - begin);
+            // A source may give marks for ever.
+            if (left < duration(0)) return get_result<value_type>(channel_status::timed_out);
         }
     }
 

@@ -60,6 +60,7 @@ class basic_sampler {
     [[nodiscard]] std::optional<draw> next_before(std::uint64_t epochs) {
         while (epoch_ < epochs) {
             if (auto d = next()) return d;
+            if (!has_draws()) epoch_ = epochs;  // the others are empty, too
         }
         return std::nullopt;
     }
@@ -78,6 +79,12 @@ class basic_sampler {
     /// The number of positions in an epoch: the draws of all ranks together, without padded ones. Draws that
     /// `tail::drop` omits, or that earlier runs took, are counted.
     [[nodiscard]] std::uint64_t size() const noexcept { return start_.sequence().size; }
+
+    /// Whether this rank gets draws: not if the size is 0, nor a rank from number `size()` on, without
+    /// `tail::pad`.
+    [[nodiscard]] bool has_draws() const noexcept {
+        return size() != 0 && (pads_ || start_.watermark() != UINT64_MAX);
+    }
 
     /// The parameters of the sequence of draws; those of the resumed checkpoint are equal. Lifetime: that
     /// of the sampler.

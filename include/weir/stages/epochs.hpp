@@ -36,7 +36,8 @@ inline constexpr auto negative_count =
 inline constexpr auto empty_for_ever =
     "weir: the container given to epochs is empty, and so is each of its endless epochs; give their number";
 inline constexpr auto no_draws_for_ever =
-    "weir: the sampler given to draws has size 0, so each of its endless epochs is empty; give their number";
+    "weir: the sampler given to draws has no draws for this rank, as its size is 0 or below the number of "
+    "ranks, so each of its endless epochs is empty; give their number";
 
 // A source of epochs (passes over the data). `make`: see `make_epoch`; `count`: the number of epochs.
 template <class Make>
@@ -280,14 +281,15 @@ template <class Make>
 ///     weir::source(weir::draws(weir::sampler({.size = n, .shard = mine, .resume = saved}), 90))
 ///
 /// \param epochs  the source ends before the epoch with this number, from 0, also in a resumed run.
-/// Errors: `std::invalid_argument` for negative `epochs`, and for endless epochs of a sampler of size 0.
+/// Errors: `std::invalid_argument` for negative `epochs`, and for endless epochs of a sampler whose
+///         `has_draws` is false.
 ///         Errors of the sampler's `next` end the stream and fail the run.
 /// Cost:   one allocation a draw, if the run has a checkpoint.
 template <class Sampler>
     requires detail::sampler_like<Sampler>
 [[nodiscard]] auto draws(Sampler sampler, std::uint64_t epochs = endless) {
     detail::refuse_negative(epochs, detail::negative_count);
-    detail::refuse_if(epochs == endless && sampler.size() == 0, detail::no_draws_for_ever);
+    detail::refuse_if(epochs == endless && !sampler.has_draws(), detail::no_draws_for_ever);
     return detail::draws_of<Sampler>{std::move(sampler), epochs};
 }
 

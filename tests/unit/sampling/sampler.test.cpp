@@ -146,6 +146,14 @@ TEST_CASE("a sampler can go on over the ends of epochs") {
     sampler nothing({.size = 0});
     CHECK_FALSE(nothing.next_before(1'000));
     CHECK(nothing.epoch() == 1'000);
+    CHECK_FALSE(nothing.has_draws());
+    for (sampler none : {nothing, sampler({.size = 3, .shard = {5, 8}})}) {
+        CHECK_FALSE(none.next_before(UINT64_MAX));  // at once
+        CHECK(none.epoch() == UINT64_MAX);
+    }
+    sampler padded({.size = 3, .shard = {5, 8}, .tail = tail::pad});
+    CHECK(padded.has_draws());
+    CHECK(padded.next_before(1)->padded);
 }
 
 TEST_CASE("a sampler that would never give anything is refused") {

@@ -154,13 +154,24 @@ TEST_CASE("endless epochs of an empty container are refused with a sentence") {
     CHECK_NOTHROW(static_cast<void>(weir::epochs(std::views::iota(0, 0))));
 }
 
-TEST_CASE("endless epochs of a sampler of size 0 are refused with a sentence") {
+TEST_CASE("endless epochs of a sampler without draws for the rank are refused with a sentence") {
     const weir::sampler nothing({.size = 0});
-    CHECK(items::message_of([&] { static_cast<void>(weir::draws(nothing)); }) ==
-          "weir: the sampler given to draws has size 0, so each of its endless epochs is empty; give their "
-          "number");
-    CHECK_NOTHROW(static_cast<void>(weir::draws(nothing, 3)));
-    CHECK_NOTHROW(static_cast<void>(weir::draws(weir::sampler({.size = 3, .shard = {3, 4}}))));
+    const weir::sampler no_own({.size = 3, .shard = {3, 4}});
+    for (const weir::sampler& none : {nothing, no_own}) {
+        CHECK(items::message_of([&] { static_cast<void>(weir::draws(none)); }) ==
+              "weir: the sampler given to draws has no draws for this rank, as its size is 0 or below the "
+              "number of ranks, so each of its endless epochs is empty; give their number");
+        CHECK_NOTHROW(static_cast<void>(weir::draws(none, 3)));
+    }
+    CHECK_NOTHROW(static_cast<void>(weir::draws(weir::sampler({.size = 3, .shard = {2, 4}}))));
+    CHECK_NOTHROW(
+        static_cast<void>(weir::draws(weir::sampler({.size = 3, .shard = {3, 4}, .tail = weir::tail::pad}))));
+}
+
+TEST_CASE("a get with a time-out ends also if a source gives nothing but ends of epochs") {
+    weir::thread_pool pool(1);
+    auto run = (weir::source(weir::epochs([] { return ints(); })) | weir::sink(1)).start(pool);
+    CHECK(run.get(std::chrono::milliseconds(1)).status() == weir::channel_status::timed_out);
 }
 
 TEST_CASE("an epoch is made when the one before has been pulled, and a run makes its own") {
