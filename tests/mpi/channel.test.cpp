@@ -445,6 +445,28 @@ TEST_CASE("a run that fails abandons its channel between ranks, and one that is 
     }
 }
 
+TEST_CASE("an exception that destroys a run abandons its channel between ranks") {
+    cluster ranks(2);
+    ranks.is_broken = true;
+    channels<int> c(ranks, 2, roles(1, 1, 3));
+    const auto produce = [&] {
+        const auto run = (weir::source(std::views::iota(0)) | weir::sink_to(c[0])).start(ranks.all);
+        throw std::runtime_error("the disk is full");
+    };
+    CHECK_THROWS_WITH(produce(), "the disk is full");
+    CHECK(ranks.at(0).loop()->failure() != nullptr);
+    ranks.at(0).fail("the disk is full");
+    for (int i = 0; i < 1'000'000 && ranks.at(1).loop()->failure() == nullptr; ++i) {
+        static_cast<void>(ranks.all.polled[0]->poll());
+        static_cast<void>(ranks.all.polled[1]->poll());
+    }
+    const auto consume = [&] {
+        while (c[1].blocking_get()) {
+        }
+    };
+    CHECK_THROWS_WITH(consume(), "weir: rank 0 failed: the disk is full");
+}
+
 TEST_CASE(
     "a failure abandons a channel of one rank, too: its consumer does not take the failure for the end") {
     cluster ranks(1);

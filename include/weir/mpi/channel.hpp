@@ -185,8 +185,8 @@ class channel final : detail::item_link<detail::sent_t<T>> {
         this->kick();  // so that this rank sends the end
     }
     /// Ends this rank's puts because of an exception. That is a failure of this rank: see `world`. Then gets
-    /// of consumers throw `rank_failed`, and don't report the end of the channel. Called by `sink_to` if
-    /// its run fails, and by the destructor if an exception destroys the channel. Threads: any.
+    /// of consumers throw `rank_failed`, and don't report the end of the channel. Called by `sink_to` if its
+    /// run fails, and if an exception destroys this run, or the channel. Threads: any.
     using base::abandon;
     /// Ends this rank's gets: items here and on their way to this rank are destroyed, and counted in
     /// `channel_balance::returned`. When all consumers have cancelled, puts return false. Threads: any.
@@ -289,7 +289,7 @@ template <class T>
 ///
 /// \param to  outlives the run. Its item type is the result type of the stage before: nothing is converted.
 /// Order:   kept. Resumes: on the stage's executor.
-/// Errors:  `rank_failed` fails the run. A run that fails ends the channel by `mpi::channel::abandon`.
+/// Errors:  `rank_failed` fails the run. A run that fails, or that an exception destroys, calls `abandon`.
 template <class T>
 [[nodiscard]] auto sink_to(mpi::channel<T>& to, const sink_to_options& options = {}) {
     return detail::sink_to_stage<mpi::channel<T>>(to, options);

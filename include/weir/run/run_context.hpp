@@ -22,7 +22,7 @@
 
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
-#include <exception>  // for std::exception_ptr
+#include <exception>  // for std::exception_ptr, std::uncaught_exceptions
 #include <memory>     // for std::shared_ptr
 #include <optional>   // for std::optional
 #include <string>     // for std::string
@@ -186,6 +186,8 @@ class run_context : public detached_task_owner {
     // has set the outcome. `reported`: whether `run_options::on_failure` was called with the failure.
     void record(failure f, bool reported) noexcept;
     bool has_failed() const noexcept { return failures_.has_failed(); }
+    // Whether an exception destroys the run: what the run has put elsewhere lacks items then.
+    bool is_unwinding() const noexcept { return is_unwinding_; }
     // Tells the reports why the stages have ended.
     void report_outcome() noexcept { reports_.end_by(outcome(), failures_.first_stage()); }
     void throw_failure() { failures_.throw_once(); }
@@ -221,6 +223,8 @@ class run_context : public detached_task_owner {
     // The run ends: stops `own_stop`, and ends the waits for the end of a pause and for the limit of bytes.
     // `pause_rule` then refuses these slots. (`profiled_graph::end_profiling` ends the waits for a quota.)
     void release_waiting() noexcept;
+    // Called by the run's destructor.
+    void note_unwinding() noexcept { is_unwinding_ = std::uncaught_exceptions() > exceptions_; }
     bool have_all_left() const noexcept { return all_left_.stop_requested(); }
     stop_token all_left() const noexcept { return all_left_.get_token(); }
 
@@ -246,6 +250,8 @@ class run_context : public detached_task_owner {
         });
     }
 
+    const int exceptions_ = std::uncaught_exceptions();
+    standard_platform::atomic<bool> is_unwinding_{false};
     const process_of_origin born_;  // tells whether this object was made before the last fork
     executor_use executor_;
     std::vector<executor_use> others_;  // the executors of stages that have one of their own

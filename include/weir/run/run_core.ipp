@@ -17,6 +17,7 @@ namespace weir::detail {
 
 template <class Policy>
 WEIR_INLINE run_core<Policy>::~run_core() {
+    this->note_unwinding();
     try {
         stop();
     } catch (const std::logic_error& within_itself) {

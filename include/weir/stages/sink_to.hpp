@@ -82,13 +82,13 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
     bool is_finished(const iteration& it) const noexcept { return !it.was_put; }
     void close_output(slot& me) noexcept {
         this->run_.count_done(num_put_);
-        if (closes_) end_puts(this->run_.has_failed());
+        if (closes_) end_puts(this->run_.has_failed() || this->run_.is_unwinding());
         base::close_output(me);
     }
 
   private:
-    // If the run has failed, abandons a channel between processes, so that its consumers fail, too: they
-    // can't ask this run for the failure.
+    // If the run has failed, or an exception destroys it, abandons a channel between processes, so that its
+    // consumers fail, too: they can't ask this run for the failure.
     void end_puts([[maybe_unused]] bool has_failed) noexcept {
         if constexpr (requires(To& to) { to.abandon(); }) {
             if (has_failed) return to_.abandon();
