@@ -59,7 +59,7 @@ class stop_listener<no_stop, Callback, Platform> {
 
 // Base of the awaiters of put and get, for all item types. `Puts`: true for a put, false for a get.
 //
-// 1. The derived class, a template of the item type, tries the fast path: see `channel_items`.
+// 1. The derived class, a template of the item type, tries the fast path, under the lock of one end.
 // 2. Where one lock is not enough, `suspend` decides under both locks: the operation ends, or gets in line.
 // 3. An operation that has to wait registers its stop callbacks, under no lock. Then step 2 is repeated.
 //

@@ -56,7 +56,8 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
     }
 };
 
-// The puts of a slot. If the stage keeps the order of its input, each put has a number: see `channel_puts`.
+// The puts of a slot. If the stage keeps the order of its input, each put has a number, and the items go in
+// in the order of the numbers.
 template <class Channel>
 class numbered_put : public put_operation<Channel> {
     using base = put_operation<Channel>;

@@ -37,7 +37,7 @@ class deadlock_error : public std::runtime_error {
 /// coroutines as they are. The parent is not affected.
 ///
 /// These uses are safe in the child: exec, `_exit`, pools made after the fork, and executors that run on one
-/// thread (`run_loop`, `virtual_time`). A pipeline's function that forks calls exec or `_exit` in the child.
+/// thread (`run_loop`, `virtual_time`). A pipeline's function that forks has to call exec or `_exit` there.
 class forked_error : public std::runtime_error {
   public:
     forked_error()
@@ -101,7 +101,7 @@ struct executor_traits {
     detail::registry* waiters = nullptr;
 
     /// For the library's executors: `post` wakes threads only through the platform, which counts wake-ups.
-    /// Then a post counts as the library's `overhead` in statistics only if it woke a thread; else always.
+    /// Then a post counts as the library's `overhead` in statistics only if it woke a thread. False: always.
     bool counts_wakes = false;
 };
 

@@ -72,8 +72,9 @@ class basic_work_finder : public threaded_executor<Platform> {
         view.busy += static_cast<std::size_t>(blocked_.load(std::memory_order_seq_cst) % change);
     }
 
-    // See `executor::polls`. Makes an idle worker, if there is one, poll at once. A call by a worker of this
-    // pool makes only the watcher poll; without a watcher, the caller polls when it finds nothing to run.
+    // From now on, idle workers poll `source` (a GPU, MPI). Makes one, if there is one, poll at once. A call
+    // by a worker of this pool makes only the watcher poll; without a watcher, the caller polls when it finds
+    // nothing to run.
     WEIR_NOINLINE bool polls(pollable& source) noexcept override {
         if (this->orphaned() || this->is_over() || !polled_.add(source)) return false;
         const auto* const me = basic_thread_record<Platform>::mine();
@@ -104,7 +105,8 @@ class basic_work_finder : public threaded_executor<Platform> {
     using watch = basic_idle_workers<Platform>;
     using typename base::wake_up;
 
-    // `most`: the largest number that `set_workers` accepts. The other parameters: see `threaded_executor`.
+    // `most`: the largest number that `set_workers` accepts. `refusal`: the message for a wrong number of
+    // workers. `name`: of the threads, each of which first calls `on_start` with its number.
     basic_work_finder(unsigned workers, unsigned most, const char* refusal, const char* name,
                       std::function<void(unsigned)> on_start)
         : base(workers, refusal, true, name, std::move(on_start)),

@@ -130,7 +130,7 @@ class simulated_pipeline {
 
     // \returns the index in the stage's sample of element `i` of its resample.
     static std::uint64_t resampled(const stage& of, std::uint64_t i) noexcept;
-    // As gives_items(), for the stage's resample.
+    // Whether some invocation of the stage's resample has a result; true without a sample.
     static bool resample_gives_items(const stage& of) noexcept;
     // The times and results of a stage's invocation for item number `k`: from the stage's sample, with
     // `stage_settings::time_factor` and `recorded_stage::overhead`.
