@@ -35,8 +35,8 @@ namespace weir::cuda {
 ///           `hand_over` the memory is freed behind the copy, or behind the work of the stream given to
 ///           `acquire`. If the stream is captured into a graph at the destruction, the memory is freed after
 ///           the capture; or never, if the context ends first. Keep this object as long as a graph uses its
-///           address. May outlive its context and pool. A borrowed stream has to outlive this object, and a
-///           capture that is not over at the destruction.
+///           address. May outlive its context and pool. A stream that the user owns has to outlive this
+///           object, and a capture that is not over at the destruction.
 /// Threads:  as a `std::vector`.
 template <class T>
 class device_buffer {

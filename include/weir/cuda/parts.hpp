@@ -178,6 +178,7 @@ class part_ranges {
     std::tuple<Views...> views_;
 };
 
+// Returns the selected parts of a batch on the host, as ranges to be packed.
 template <class Part, class Batch>
 auto ranges_of(const Part& part, const Batch& batch) {
     using view = std::invoke_result_t<const Part&, const Batch&>;
@@ -237,6 +238,7 @@ struct found_parts<1, T> {
     std::array<fetched, 1> memory;
 };
 
+// Move the device memory out of buffers.
 template <class T>
 found_parts<1, T> parts_in(device_buffer<T>& buffer) {
     return found_parts<1, T>(std::move(buffer).release());
@@ -259,6 +261,7 @@ found_parts<sizeof...(Ts), Ts...> parts_in(std::tuple<device_buffer<Ts>&...> buf
         buffers);
 }
 
+// Moves the device memory of the selected parts out of an item, to be copied to the host.
 template <class Part, class Item>
 auto find_parts(const Part& part, Item& item) -> decltype(detail::parts_in(std::invoke(part, item))) {
     return detail::parts_in(std::invoke(part, item));

@@ -267,7 +267,7 @@ class reactor final : private mailbox::reader {
         return true;
     }
 
-    void finish(completion& c) noexcept {
+    void finish(completion& c) noexcept {  // `c` is over: calls its `then`
         if (c.returns_event && c.result != cudaErrorInvalidResourceHandle) events_.give(c.event);
         if (c.needs_context_thread()) box_.finished_for_context_thread();
         c.then(c);

@@ -120,6 +120,7 @@ class copying_slot {
     void left_out(const invocation& call) noexcept { shared_->order.leave(call.item()); }
 
   private:
+    // Returns the result for a batch: its copy, or the batch together with the copy of the selected part.
     template <class Batch, class Copy>
     static result_of<Batch> give(Batch&& batch, Copy copy) {
         if constexpr (is_whole) {

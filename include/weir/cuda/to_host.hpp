@@ -127,6 +127,7 @@ class fetching_slot {
     void left_out(const invocation& call) noexcept { shared_->order.leave(call.item()); }
 
   private:
+    // Returns the result for an item: its copy, or the item together with the copy of the selected part.
     template <class Item>
     static result_of<Item> give(Item&& item, typename found_in<Item>::pinned there) {
         if constexpr (is_whole) {

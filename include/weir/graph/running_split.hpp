@@ -263,7 +263,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
         }
         co_return true;
     }
-    void prepare(iteration& it) {
+    void prepare(iteration& it) {  // makes an empty part for each branch
         it.parts.resize(names_.size());
         it.record.places.resize(names_.size());
     }

@@ -144,7 +144,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
     }
 
   private:
-    void assemble(iteration& it, std::vector<std::vector<Batch>>& parts) {
+    void assemble(iteration& it, std::vector<std::vector<Batch>>& parts) {  // makes the joined batch
         parts.resize(ins_.size());
         Batch batch;
         if (order_ == split_order::branches) {

@@ -95,7 +95,8 @@ class heartbeat final : public periodic_work {
         receive_all();
         if (loop_.failure() != nullptr) return end_together(now);
         // A long time since the last call probably means that this process was stopped, as the others may
-        // have been: so this time is limited. It counts at all because the program may poll so rarely.
+        // have been: so this time counts up to a limit. If it did not count, a program that polls rarely
+        // would never find a silent rank.
         silence_ += weir::detail::smaller(now - std::exchange(ticked_, now), how_.dead_after.count() / 4);
         if (std::exchange(was_heard_, false)) silence_ = 0;
         if (how_.heartbeat.count() <= 0 || size_ == 1 || has_stopped_) return now + interval;
@@ -129,6 +130,7 @@ class heartbeat final : public periodic_work {
     static constexpr const char* unexplained =
         "an exception has destroyed a channel or a rank_report, or has ended a run that puts into a channel";
 
+    // Sets the text about the failure of `rank`, and the ranks to be told.
     void prepare_notices(int rank, const std::string& why) {
         failure_text_ = std::to_string(rank) + ' ' + why.substr(0, longest);
         for (int r = 0; r < size_; ++r) {
@@ -136,8 +138,10 @@ class heartbeat final : public periodic_work {
         }
     }
 
+    // The lowest rank that has not failed: it ends the job.
     int leader() const noexcept { return loop_.failure()->rank() == 0 ? 1 : 0; }
 
+    // Ends all operations of this rank with `rank_failed`.
     void give_up(int rank, const std::string& why) {
         loop_.fail(std::make_shared<const rank_failed>(rank, why));
     }

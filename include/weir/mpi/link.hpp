@@ -256,20 +256,20 @@ class link : operation {
         if (underway_.fetch_sub(1, std::memory_order_relaxed) == 1 && has_stopped_) finished_.set();
     }
 
-    void send_pending() noexcept;
+    void send_pending() noexcept;  // credit, items, and at last the notes `end`
     peer* next_with_credit() noexcept;
     void end_credit_wait() noexcept;
-    void send_ends() noexcept;
-    void return_credit() noexcept;
+    void send_ends() noexcept;      // tells the consumers that no more items follow
+    void return_credit() noexcept;  // to the producers, for items that were got
     // Receives items that have arrived, at most half of room() (all of it if the capacity is 1). Sets
     // `again`, so that each poll calls this function again, until is_over() returns true.
     inline int begin(MPI_Request&, bool& again) noexcept override;
     inline void ended() noexcept override;
 
     void handle_note(peer& from, const note_text& text) noexcept;
-    void check_end(peer& of) noexcept;
-    bool expects_notes() const noexcept;
-    bool is_over() const noexcept;
+    void check_end(peer& of) noexcept;    // says bye to a producer whose last item has come
+    bool expects_notes() const noexcept;  // whether a rank may still send a note
+    bool is_over() const noexcept;        // nothing more can arrive, and nothing is being sent
 
     const communicator comm_;
     const std::shared_ptr<reactor> loop_;

@@ -198,6 +198,7 @@ class operations {
         o.status_ = status;
         end(o, code);
     }
+    // Removes the requests of operations that have ended. Returns whether there were any.
     bool remove_ended() noexcept {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < owners_.size(); ++i) {

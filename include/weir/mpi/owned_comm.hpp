@@ -257,7 +257,7 @@ void leak(T what) {
 template <class T>
 class leaked_on_failure {
   public:
-    // `of`: a `communicator`, which isn't complete here.
+    // `of`: a `communicator`. A template, because the header of that class includes this one.
     template <class Communicator>
     explicit leaked_on_failure(const Communicator& of, T value = {})
         : loop_(of.owned().loop), value_(std::make_unique<T>(std::move(value))) {}

@@ -219,7 +219,7 @@ class reactor final : public weir::detail::polled_source {
         return now + std::clamp<std::int64_t>(quiet / 8, how_.shortest.count(), how_.longest.count());
     }
 
-    bool try_work(bool polls) noexcept {
+    bool try_work(bool polls) noexcept {  // works if the lock is free; `polls`: also tests begun operations
         if (!may_call_here()) return false;
         bool ended = false;
         do {

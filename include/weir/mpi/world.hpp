@@ -133,6 +133,7 @@ class process {
         while (!o.done.is_set()) loop_->wait(o.done);
         loop_->locked([]() noexcept {});  // waits until the thread that set the flag has left the object
     }
+    // The function of the world's thread.
     void run() noexcept {
         standard_platform::name_thread("weir-mpi");
         weir::detail::end_waits_on_time();

@@ -68,10 +68,13 @@ class profile_lines {
     static constexpr int speed_up_width = 12;  // the width of the column with the interval of the speed-up
 
     bool has_seen(trial_end end) const noexcept { return seen_ends_[static_cast<std::size_t>(end)]; }
+    // Whether the trial had too few items for an interval.
     static bool has_few(const profile_trial& t) noexcept;
     static std::string times(double factor) { return units::fixed(factor, factor < 0.995 ? 2 : 1); }
     static const char* or_dash(const std::string& text) noexcept { return text.empty() ? "-" : text.c_str(); }
+    // The text at the end of the line: how the trial ended, unless it was complete.
     static const char* remark(const profile_trial& t) noexcept;
+    // `part` as a percentage of `all`; "-" if `all` is 0.
     static std::string share(double part, double all, const char* unit = "");
 
     int width_;

@@ -86,6 +86,7 @@ class trial_shares {
   private:
     static constexpr double rounding = 1e-6;  // more than any floating-point error: 2.9999999 counts as 3
 
+    // Returns the part of the items, from 0 to 1, for one of `n` trials.
     double part(std::size_t trial, std::size_t n) const noexcept;
 
     std::span<const std::size_t> concurrencies_;
@@ -161,9 +162,10 @@ class stage_trials : public run_profiler {
     void enter(phase next, time_point now) noexcept;
     // The time limit of all trials is reached: reports the other trials as not tried.
     void skip_untried(profiled_run& run, time_point now);
+    // Reports the current trial and all later trials of the stage as not made.
     void skip_trials(const profiled_run& run, trial_end why);
     void skip_trial(const profiled_run& run, trial_end end);
-    std::size_t num_slots() const noexcept;
+    std::size_t num_slots() const noexcept;  // in the current trial
 
     // How many items the next trial gets.
     std::size_t share() noexcept;

@@ -100,6 +100,7 @@ class run_context : public detached_task_owner {
         if (orphaned()) throw forked_error();
     }
 
+    // Throws `std::invalid_argument`, with the name of the stage and the `problem`, unless `is_valid`.
     static void refuse_unless(bool is_valid, const stage_options& options, const char* problem);
     static void check_time_limit(const stage_options& options);
 

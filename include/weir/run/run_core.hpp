@@ -34,6 +34,7 @@ class run_core final : public profiled_graph<Policy> {
     using base::base;
     ~run_core();
 
+    // Starts all coroutines of the run. If it throws, none was started.
     void start();
 
     // Ends all queues, and destroys their items, so that every worker (a coroutine of a stage) ends after its
@@ -86,6 +87,7 @@ class run_core final : public profiled_graph<Policy> {
         void operator()() const noexcept;
     };
 
+    // Blocks until all coroutines of the run have ended.
     void join();
 
     // Reports each lap, an interval of `run_options::lap` with the statistics of this interval alone; and the

@@ -227,6 +227,7 @@ class run_reports {
         call_each([&](run_report& r) { r.ended_by(how, stage); });
     }
 
+    // Calls the function with each report that has not failed.
     template <class Call>
     void call_each(Call call) noexcept {
         for (const auto& each : all_) {
@@ -241,6 +242,7 @@ class run_reports {
     }
 
   private:
+    // Calls the report no more, and warns.
     static void abandon(entry& it, const std::exception_ptr& why) noexcept;
 
     std::vector<owned<entry>> all_;

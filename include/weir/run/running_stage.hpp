@@ -218,6 +218,7 @@ class fused_sink {
     void split(pipeline_stats& s, std::size_t last, const std::optional<sink_figures>& kept) const;
 
   private:
+    // Sets the figures of the sink and of its two queues, in a run that measures.
     static void measured(channel_stats& before, stage_stats& sink, channel_stats& behind,
                          const sink_figures& kept);
 

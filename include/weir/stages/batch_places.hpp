@@ -218,6 +218,7 @@ class place_rule {
         while (b->num_places() == 0) b = b->next.get();
         return b;
     }
+    // Gives the slot a place; or, if there is none, lets the slot acquire memory for a batch.
     void give_place(place_request& t) noexcept {
         t.fetches = num_places_ == 0;
         if (t.fetches) {
@@ -230,6 +231,7 @@ class place_rule {
         --num_places_;
         if (in_order_) ++next_;
     }
+    // Counts the item: it has filled its place, or never will.
     void settle(place_request& t) noexcept {
         t.is_settled = true;
         if (t.epoch == epoch_) ++num_settled_;

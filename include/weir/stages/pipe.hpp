@@ -27,7 +27,7 @@ namespace detail {
 
 // The result for an item. `value`: from the function. `result`: in a run with epochs (passes over the data),
 // an end-of-epoch mark, or the value with its provenance: the epoch, and for checkpoints the items of the
-// source from which the value was made.
+// source from which the value was made. `More`: stores the second argument of the function, if there is one.
 template <class C, class Value, class More>
 struct one_result : More {
     using wrapped = std::conditional_t<is_epoch_item<C>, std::optional<carry_t<C, Value>>, nothing>;

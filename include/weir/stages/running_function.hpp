@@ -128,9 +128,9 @@ struct no_turns {
 };
 
 // The base of both kinds of pipe, `running_pipe` and `running_expansion`. Keeps the order of the results if
-// the options demand it. Also if `weir::profile`, which tries several concurrencies, runs a stage of one slot
-// (worker) with several slots. If the items have epochs (passes over the data), keeps at least the order of
-// epochs. `Given`: the function; `Kept`: a `call_signature`.
+// the options demand it, or if `weir::profile`, which tries several concurrencies, may run a stage of one
+// slot (worker) with several slots. If the items have epochs (passes over the data), keeps at least the order
+// of epochs. `Given`: the function; `Kept`: a `call_signature`.
 // - Order of items, at most one result per item: the queue behind the stage keeps the order. A slot that is
 //   done early puts the result into the result's place in that queue, and takes the next item.
 // - Order of items, several results per item: a slot waits until all earlier items have left the stage.

@@ -26,8 +26,8 @@
 
 namespace weir::detail {
 
-// Those defaults of stage kinds that depend on no item type, so that a program has each once. See stage_kind,
-// which has the others.
+// Those defaults of stage kinds (classes of stages) that depend on no item type, so that a program has each
+// once. See stage_kind, which has the others.
 struct kind_defaults {
     // ---- the beginning of a worker. The numbers below are the steps in stage_worker.hpp.
     // Makes the objects that each slot (worker) has for itself. Called when the worker begins, and

@@ -109,8 +109,8 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             carry(it);
         }
     }
-    // For checkpoints: gives up the operation's share of the item, which counts as consumed when its results
-    // have given up their shares, too.
+    // For checkpoints (records of consumed items): the operation is done with the item, which counts as
+    // consumed when its results have been consumed.
     void end_task(iteration& it) noexcept {
         if (traits.origin == result_origin::its_item && !it.error) provenance_.acknowledge();
     }
