@@ -14,6 +14,7 @@
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/numbers.hpp>
 #include <weir/platform/owned.hpp>
 #include <weir/platform/thread_record.hpp>
@@ -152,7 +153,7 @@ class any_channel : public channel_puts<Policy> {
     // Returns the statistics. `now`: an instant in ns of the channel's clock, not before the last change of
     // the statistics; empty: the current time. `sink`: if `merge_sink` has merged a sink and its queue with
     // this channel, receives the figures of that sink; null: not wanted.
-    channel_stats stats(std::optional<std::int64_t> now, std::optional<sink_figures>* sink = nullptr);
+    channel_stats stats(std::optional<std::int64_t> now, later<sink_figures>* sink = nullptr);
     // The average size in bytes of the items that came into the queue; 0: no item came, or bytes are not
     // counted.
     std::size_t item_bytes() {

@@ -128,13 +128,13 @@ WEIR_INLINE void any_channel<Policy>::set_max_bytes(std::size_t bytes) {
 }
 
 template <class Policy>
-WEIR_INLINE auto any_channel<Policy>::stats(std::optional<std::int64_t> now,
-                                            std::optional<sink_figures>* sink) -> channel_stats {
+WEIR_INLINE auto any_channel<Policy>::stats(std::optional<std::int64_t> now, later<sink_figures>* sink)
+    -> channel_stats {
     channel_stats s;
     s.name = core::name_;  // allocates, so not under the locks
     const typename core::whole_lock held(*this);
     core::fill(s, now, sink);
-    if (sink != nullptr && sink->has_value() && s.size != 0 && core::bytes_.counts()) {
+    if (sink != nullptr && *sink && s.size != 0 && core::bytes_.counts()) {
         const std::uint64_t end = put_end_.count.load(std::memory_order_relaxed);
         for (std::uint64_t i = end - (*sink)->num_before; i != end; ++i) {
             (*sink)->bytes_before += type_.bytes(ring_[i]);

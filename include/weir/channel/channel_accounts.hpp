@@ -13,6 +13,7 @@
 #include <weir/measure/stats.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/numbers.hpp>
 #include <weir/platform/owned.hpp>
 #include <weir/platform/process.hpp>
@@ -198,7 +199,7 @@ class channel_accounts : public channel_ends<Policy> {
     // channel's clock; empty: the current time. `sink`: receives the figures of the merged sink, if there is
     // one.
     void fill(channel_stats& s, [[maybe_unused]] std::optional<std::int64_t> until,
-              [[maybe_unused]] std::optional<sink_figures>* sink = nullptr) noexcept {
+              [[maybe_unused]] later<sink_figures>* sink = nullptr) noexcept {
         s.capacity = this->capacity_;
         s.num_put = put_end_.count.load(std::memory_order_relaxed) - put_marks_;
         s.num_get = get_end_.count.load(std::memory_order_relaxed) - discarded_ - get_marks_;

@@ -14,13 +14,13 @@
 #include <weir/measure/trail.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/thread_record.hpp>
 #include <weir/task/slot_accounting.hpp>
 #include <weir/task/stop_token.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <memory>     // for std::construct_at
-#include <optional>   // for std::optional
 #include <utility>    // for std::move, std::exchange
 
 namespace weir::detail {
@@ -45,7 +45,7 @@ class stop_listener {
 
   private:
     Stop stop_;
-    std::optional<stop_callback<Callback, Platform>> on_stop_;
+    later<stop_callback<Callback, Platform>> on_stop_;
 };
 template <class Callback, class Platform>
 class stop_listener<no_stop, Callback, Platform> {

@@ -14,6 +14,7 @@
 #include <weir/measure/slot.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/numbers.hpp>
 #include <weir/task/slot_accounting.hpp>
 #include <weir/task/stop_token.hpp>
@@ -21,7 +22,6 @@
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t
-#include <optional>     // for std::optional
 #include <type_traits>  // for std::conditional_t
 #include <utility>      // for std::move
 
@@ -237,11 +237,10 @@ class choice_operation : public not_awaited {
 
     WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env& env) {
         executor& ex = detail::executor_of(env);
-        std::optional<time_point> until;
+        later<time_point> until;
         if (!limit_.is_for_ever()) {
             const time_point now = ex.now();
-            until = limit_.after(now);
-            if (*until <= now) return false;
+            if (until.emplace(limit_.after(now)) <= now) return false;
         }
         choice_.begin(h, ex, until ? &*until : nullptr);
         // The callbacks claim the choice at once if the stop is already requested.
@@ -289,8 +288,8 @@ class choice_operation : public not_awaited {
     bool is_unsettled_ = false;    // the cases may be in line, and callbacks registered
     std::int64_t yielded_at_ = 0;  // in ns; 0: the coroutine has not yielded, or is not measured
     basic_choice<Platform> choice_;
-    std::optional<stop_callback<end_waiting>> on_end_;             // ends the wait at a stop of `env.ends`
-    std::optional<stop_callback<end_waiting, Platform>> on_stop_;  // ends the wait at a stop of `stop_`
+    later<stop_callback<end_waiting>> on_end_;             // ends the wait at a stop of `env.ends`
+    later<stop_callback<end_waiting, Platform>> on_stop_;  // ends the wait at a stop of `stop_`
 };
 
 WEIR_COMPILED(class choice_operation<standard_platform>);

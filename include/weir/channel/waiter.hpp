@@ -7,11 +7,11 @@
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/parking.hpp>
 
 #include <coroutine>  // for std::coroutine_handle
 #include <cstdint>    // for std::int64_t, std::uint8_t
-#include <optional>   // for std::optional
 
 namespace weir::detail {
 
@@ -204,7 +204,7 @@ class basic_choice {
         executor_ = &ex;
         if (limit != nullptr) timer_.emplace(*limit, h);
     }
-    bool has_limit() const noexcept { return timer_.has_value(); }
+    bool has_limit() const noexcept { return static_cast<bool>(timer_); }
     weir::executor& executor() const noexcept { return *executor_; }
 
     // True for the first caller only. `by`: the waiter that is served; null: a time limit, a stop, or the end
@@ -280,7 +280,7 @@ class basic_choice {
     const waiter* winner_ = nullptr;
     std::coroutine_handle<> coroutine_;
     weir::executor* executor_ = nullptr;
-    std::optional<timer> timer_;
+    later<timer> timer_;
     basic_parker<Platform> woken_;  // set by wake() after its last use of the timer
 };
 

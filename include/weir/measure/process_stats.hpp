@@ -5,6 +5,7 @@
 
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/numbers.hpp>
 #include <weir/platform/system_info.hpp>
 
@@ -68,7 +69,7 @@ class basic_process_meter {
     static instant read() noexcept { return {Platform::now(), Platform::count_process()}; }
 
   public:
-    void begin() noexcept { begin_ = read(); }
+    void begin() noexcept { begin_.emplace(read()); }
 
     // Ends the measurement: later calls of `stats` return the values of this instant, except in two cases. If
     // `stats` was not called before `end`, the first call of `stats` after `end` reads the memory. Each call
@@ -85,10 +86,10 @@ class basic_process_meter {
                                               std::uint64_t each = 1) noexcept;
     static std::optional<duration> time(std::int64_t from, std::int64_t to) noexcept;
 
-    std::optional<instant> begin_;
+    later<instant> begin_;
     typename Platform::mutex lock_;  // guards the following members
-    std::optional<instant> end_;
-    std::optional<process_memory> memory_;
+    later<instant> end_;
+    later<process_memory> memory_;
 };
 
 using process_meter = basic_process_meter<standard_platform>;

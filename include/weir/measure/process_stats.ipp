@@ -37,8 +37,8 @@ template <class Platform>
 WEIR_INLINE void basic_process_meter<Platform>::end() noexcept {
     const std::lock_guard guard(lock_);
     if (!begin_ || end_) return;
-    end_ = read();
-    if (memory_) memory_ = Platform::measure_memory();
+    end_.emplace(read());
+    if (memory_) memory_.emplace(Platform::measure_memory());
 }
 
 template <class Platform>
@@ -46,7 +46,7 @@ WEIR_INLINE auto basic_process_meter<Platform>::stats() noexcept -> std::optiona
     if (!begin_) return std::nullopt;
     const std::lock_guard guard(lock_);
     const instant now = end_ ? *end_ : read();
-    if (!end_ || !memory_) memory_ = Platform::measure_memory();
+    if (!end_ || !memory_) memory_.emplace(Platform::measure_memory());
     const process_counts& a = begin_->counts;
     const process_counts& b = now.counts;
     process_stats s;

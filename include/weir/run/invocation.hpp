@@ -6,6 +6,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 
@@ -13,7 +14,6 @@
 #include <cstdint>      // for std::uint64_t
 #include <exception>    // for std::exception_ptr
 #include <memory>       // for std::addressof, std::shared_ptr
-#include <optional>     // for std::optional
 #include <stdexcept>    // for std::invalid_argument, std::runtime_error
 #include <string>       // for std::string
 #include <type_traits>  // for std::is_convertible_v
@@ -283,7 +283,7 @@ class invocation_guard {
   private:
     const std::vector<shared_hook>& hooks_;
     invocation call_;
-    std::optional<task_timer> timer_;
+    later<task_timer> timer_;
     std::size_t entered_ = 0;  // hooks whose `before` has returned
 };
 

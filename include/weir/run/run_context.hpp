@@ -9,6 +9,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
@@ -24,7 +25,6 @@
 #include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::exception_ptr, std::uncaught_exceptions
 #include <memory>     // for std::shared_ptr
-#include <optional>   // for std::optional
 #include <string>     // for std::string
 #include <vector>     // for std::vector
 
@@ -257,8 +257,8 @@ class run_context : public detached_task_owner {
     executor_use executor_;
     std::vector<executor_use> others_;  // the executors of stages that have one of their own
     std::vector<executor*> loops_;      // those of `others_` without threads of their own, each once
-    std::optional<priority_lanes> lanes_;
-    std::optional<run_budget> budget_;
+    later<priority_lanes> lanes_;
+    later<run_budget> budget_;
     std::uint64_t first_epoch_ = 0;
     std::shared_ptr<progress_listener> progress_;
     bool has_epochs_ = false;  // a stage has set first_epoch_

@@ -6,6 +6,7 @@
 #include <weir/executor/executor.hpp>
 #include <weir/measure/clock.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/parking.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/transfer.hpp>
@@ -166,10 +167,10 @@ class run_core final : public profiled_graph<Policy> {
     standard_platform::atomic<std::size_t> left_{0};  // coroutines of the run that have not ended
     stop_source nothing_left_;                        // stopped when left_ is 0
     // Destroyed in reverse order: the callbacks first, so that none runs while the coroutines are destroyed.
-    std::optional<detached_task<void>> reporter_;   // report_laps()
-    std::optional<detached_task<void>> profiling_;  // profile_stages()
-    std::optional<stop_callback<end_run>> on_all_left_;
-    std::optional<stop_callback<cancel_run>> on_stop_;
+    later<detached_task<void>> reporter_;   // report_laps()
+    later<detached_task<void>> profiling_;  // profile_stages()
+    later<stop_callback<end_run>> on_all_left_;
+    later<stop_callback<cancel_run>> on_stop_;
 };
 
 WEIR_COMPILED(class run_core<measured>);

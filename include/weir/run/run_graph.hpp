@@ -16,6 +16,7 @@
 #include <weir/measure/task_sample.hpp>
 #include <weir/measure/task_sampler.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/message_text.hpp>
 #include <weir/platform/numbers.hpp>
 #include <weir/platform/owned.hpp>
@@ -214,7 +215,7 @@ class run_graph : public run_context, public watched_run {
         stillness still;
         for (const auto& stage : stages_) s.stages.push_back(stage->stats(until(), still));
         complete_setups(s);
-        std::optional<sink_figures> of_sink;
+        later<sink_figures> of_sink;
         for (const auto& queue : queues_) s.channels.push_back(queue->stats(until(), &of_sink));
         s.num_items = s.channels[last_].num_get;
         {
@@ -244,7 +245,7 @@ class run_graph : public run_context, public watched_run {
     time_point begin_{};
     mutable process_meter process_;  // measures since the start; not on virtual time (a simulated clock) or
                                      // without statistics
-    std::optional<consumer_sampler> consumer_;
+    later<consumer_sampler> consumer_;
     std::size_t last_ = 0;  // index of the queue from which the consumer, or else the last stage, takes
     // Destroyed in reverse order: the stages' coroutines before the queues that they use.
     owned<any_channel<Policy>> end_;  // of a run without a consumer; see append_last()
@@ -283,7 +284,7 @@ class run_graph : public run_context, public watched_run {
     }
 
     mutable standard_platform::mutex capacities_;  // guards the capacities of the sink during the run
-    std::optional<fused_sink> sink_;
+    later<fused_sink> sink_;
 };
 
 WEIR_COMPILED(class run_graph<measured>);

@@ -7,6 +7,7 @@
 #include <weir/measure/slot.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/run_context.hpp>
@@ -215,7 +216,7 @@ class fused_sink {
 
     // Divides the statistics of the queue at index `last` among two queues and the sink. `kept`: the figures
     // of the sink, if the run measures.
-    void split(pipeline_stats& s, std::size_t last, const std::optional<sink_figures>& kept) const;
+    void split(pipeline_stats& s, std::size_t last, const later<sink_figures>& kept) const;
 
   private:
     // Sets the figures of the sink and of its two queues, in a run that measures.

@@ -124,8 +124,7 @@ WEIR_INLINE void running_stage<Policy>::stop_run(const failure_counter::entry& f
     }
 }
 
-inline void fused_sink::split(pipeline_stats& s, std::size_t last,
-                              const std::optional<sink_figures>& kept) const {
+inline void fused_sink::split(pipeline_stats& s, std::size_t last, const later<sink_figures>& kept) const {
     channel_stats& before = s.channels[last];
     channel_stats behind = before;
     const std::size_t all = before.size;

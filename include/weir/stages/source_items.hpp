@@ -5,6 +5,7 @@
 
 #include <weir/channel/channel.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/owned.hpp>
 #include <weir/run/run.hpp>
 #include <weir/run/run_context.hpp>
@@ -75,7 +76,7 @@ class items_of<S> {
     static constexpr bool gives_away =
         std::is_same_v<S, range> && !std::ranges::view<range> && std::is_constructible_v<item, movable>;
     S range_;
-    std::optional<std::ranges::iterator_t<range>> at_;
+    later<std::ranges::iterator_t<range>> at_;
 };
 
 template <class T>
@@ -119,7 +120,7 @@ class items_of<Function> {
 
   private:
     Function function_;
-    std::optional<std::conditional_t<waits, returned, int>> pending_;  // the result of the last call
+    later<std::conditional_t<waits, returned, int>> pending_;  // the result of the last call
 };
 
 // A function that gives a range, a `generator` or an `async_generator`: called once in each run, by the first
@@ -147,7 +148,7 @@ class items_of<Function> {
 
   private:
     Function function_;
-    std::optional<inner> items_;
+    later<inner> items_;
 };
 
 // The items of another run.

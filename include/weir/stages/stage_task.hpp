@@ -10,6 +10,7 @@
 #include <weir/measure/task_sampler.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/running_stage.hpp>
 #include <weir/stages/iteration.hpp>
@@ -21,7 +22,6 @@
 #include <cstddef>    // for std::nullptr_t
 #include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::exception_ptr
-#include <optional>   // for std::optional
 #include <utility>    // for std::as_const
 
 namespace weir::detail {
@@ -79,7 +79,7 @@ class task_context {
     // With `numbers_results`, the number of tasks that have ended. Else, with `works_without_item`, the
     // number of items that have come, without marks. Otherwise 0, and not used.
     std::uint64_t number = 0;
-    std::optional<invocation_guard> guard;  // calls the hooks of the current task, and has its time limit
+    later<invocation_guard> guard;  // calls the hooks of the current task, and has its time limit
 
   private:
     bool begin_trace(const task_item<Policy>& of, bool has_work) noexcept;

@@ -8,6 +8,7 @@
 #include <weir/measure/clock.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/stages/common_waits.hpp>
 #include <weir/stages/iteration.hpp>
 #include <weir/stages/slot_loop.hpp>
@@ -18,7 +19,6 @@
 #include <coroutine>    // for std::coroutine_handle, std::suspend_never
 #include <cstdint>      // for std::uint64_t
 #include <exception>    // for std::exception_ptr
-#include <optional>     // for std::optional
 #include <type_traits>  // for std::decay_t, std::is_same_v
 #include <utility>      // for std::declval, std::forward, std::move
 
@@ -126,8 +126,8 @@ class task_intake {
 
   private:
     std::exception_ptr* error_ = nullptr;
-    std::optional<task<bool>> task_;
-    std::optional<awaiter> awaiter_;
+    later<task<bool>> task_;
+    later<awaiter> awaiter_;
 };
 
 // The timer of a slot that may hold items for a limited time. When the time is over, the timer recalls the
@@ -137,7 +137,7 @@ class hold_timer {
   public:
     // Records the time when an item arrived: `start` counts from the time of the last call.
     void item_came(const executor& ex) noexcept { came_ = ex.now(); }
-    bool runs() const noexcept { return timer_.has_value(); }
+    bool runs() const noexcept { return static_cast<bool>(timer_); }
     // Errors: `std::bad_alloc`.
     void start(executor& ex, duration max_delay, Queue& from, Slot& me) {
         timer_.emplace(ex, max_delay - (ex.now() - came_), expire{&from, &me});
@@ -159,7 +159,7 @@ class hold_timer {
         }
     };
 
-    std::optional<delayed_action<expire>> timer_;
+    later<delayed_action<expire>> timer_;
     time_point came_{};  // when an item came last
 };
 

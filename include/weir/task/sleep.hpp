@@ -10,6 +10,7 @@
 #include <weir/measure/slot.hpp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/platform/transfer.hpp>
 #include <weir/task/detached_task.hpp>
@@ -70,10 +71,10 @@ class sleep_operation {
     timer_order order_;
     stop_token stop_;
     executor* sleeps_on_ = nullptr;  // the executor that has the timer; null: no sleep, or it is over
-    std::optional<timer> timer_;
+    detail::later<timer> timer_;
     std::optional<time_point> yielded_at_;              // when the coroutine was posted without a sleep
-    std::optional<stop_callback<wake_early>> on_stop_;  // for a stop of `stop_`
-    std::optional<stop_callback<wake_early>> on_end_;   // for a stop of `env.ends`
+    detail::later<stop_callback<wake_early>> on_stop_;  // for a stop of `stop_`
+    detail::later<stop_callback<wake_early>> on_end_;   // for a stop of `env.ends`
 };
 
 }  // namespace detail
