@@ -193,11 +193,11 @@ class run_context : public detached_task_owner {
     void report_outcome() noexcept { reports_.end_by(outcome(), failures_.first_stage()); }
     void throw_failure() { failures_.throw_once(); }
     // Calls the failure sink, the function of `set_failure_sink`, if no consumer has got the failure that
-    // ended the run. Called by the run's destructor, when no consumer can take an item any more. Failures
-    // after a stop are not reported.
+    // ended the run, or the failure of `on_lap` or `on_end`. Called by the run's destructor, when no consumer
+    // can take an item any more. After a stop or the end of the stream, failures of stages are not reported.
     template <class Name>
     void report_unseen_failure(Name name) noexcept {
-        if (outcome() == run_outcome::failed) failures_.report_unseen(name);
+        if (outcome() == run_outcome::failed || has_callback_failed_) failures_.report_unseen(name);
     }
 
     // Items processed by the last stage of a run without a consumer. relaxed: a count, which is complete
@@ -231,6 +231,7 @@ class run_context : public detached_task_owner {
 
     run_reports reports_;
     const run_options options_;
+    bool has_callback_failed_ = false;  // `on_lap` or `on_end`; read when the coroutine that set it has ended
 
   private:
     WEIR_NOINLINE bool has_lost_threads() const noexcept {
@@ -260,8 +261,8 @@ class run_context : public detached_task_owner {
     later<priority_lanes> lanes_;
     later<run_budget> budget_;
     std::uint64_t first_epoch_ = 0;
-    std::shared_ptr<progress_listener> progress_;
     bool has_epochs_ = false;  // a stage has set first_epoch_
+    std::shared_ptr<progress_listener> progress_;
     std::string why_no_checkpoint_;
     bool is_in_split_ = false;
     standard_platform::atomic<bool> paused_{false};

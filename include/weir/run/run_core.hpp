@@ -42,8 +42,8 @@ class run_core final : public profiled_graph<Policy> {
     // current item. May be called at any time.
     void cancel() noexcept;
 
-    // Ends all queues but the one from which the consumer (the user's code) takes: so it still gets the
-    // results that were finished before a failure of a callback.
+    // Ends the run as `cancel`, after a failure of a callback. But the queue from which the consumer (the
+    // user's code) takes is only closed to new items: so it still gets the results that were finished before.
     void cancel_stages() noexcept;
 
     // Requests the end of the run, without waiting. May be called in work of the run: in a stage's function,
@@ -143,6 +143,7 @@ class run_core final : public profiled_graph<Policy> {
         } catch (...) {
             error = std::current_exception();
         }
+        this->has_callback_failed_ = true;
         this->record(failure(name, 0, error), false);
         return false;
     }

@@ -4,13 +4,17 @@
 #include "support/items.hpp"
 #include "support/slow_world.hpp"
 
+#include <weir/channel/channel.hpp>
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/stages/filter.hpp>
+#include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipe_function.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/traverse.hpp>
+#include <weir/task/async_generator.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/sync_wait.hpp>
@@ -231,7 +235,7 @@ TEST_CASE("an exception from on_lap ends the stream after the finished items") {
                               if (++laps == 2) throw std::runtime_error("the disk is full");
                           }});
     const auto end = take_until_failure(run);
-    CHECK(end.taken.size() == 20);
+    CHECK(end.taken.size() == 19);  // the next one is under way at the end of the lap
     REQUIRE(end.failed);
     CHECK(end.failed->stage() == "on_lap");
     CHECK(end.inside == "the disk is full");
@@ -639,6 +643,104 @@ TEST_CASE("after an exception from on_lap, on_end is called when the stages have
     CHECK(take_until_failure(one_each(7ms, 9).start(time, o)).failed != nullptr);
     REQUIRE(all.wholes.size() == 1);
     CHECK(all.wholes[0].elapsed >= 10ms);
+}
+
+namespace {
+
+// A run whose first lap ends by an exception, after 10 ms.
+template <class Pipeline>
+auto start_with_bad_lap(virtual_time& time, const Pipeline& p) {
+    return p.start(time,
+                   {.lap = 10ms, .on_lap = [](const pipeline_stats&) { throw std::runtime_error("lap"); }});
+}
+
+// Takes 100 items at most.
+template <class Run>
+void check_end_of_endless(Run run) {
+    ints taken;
+    const auto take = [&] {
+        for (auto n = run.get(); n && taken.size() < 100; n = run.get()) taken.push_back(*n);
+    };
+    CHECK_THROWS_AS(take(), weir::pipeline_failure);
+    CHECK(taken == ints{0, 1, 2});
+}
+
+}  // namespace
+
+TEST_CASE("an exception from on_lap ends a run whose source puts into its last queue") {
+    virtual_time time;
+    weir::channel<int> requests(3);
+    {
+        auto run = start_with_bad_lap(time, weir::source(requests) | weir::sink());
+        REQUIRE(requests.try_put(1) == weir::channel_status::success);
+        time.run_until(time.now() + 20ms);
+        const auto end = take_until_failure(run);
+        CHECK(end.taken == ints{1});
+        REQUIRE(end.failed != nullptr);
+        CHECK(end.failed->stage() == "on_lap");
+    }
+    weir::channel<int> others(3);
+    auto run = start_with_bad_lap(time, weir::source(others) | weir::for_each([](int) {}));
+    time.run_until(time.now() + 20ms);
+    CHECK_THROWS_AS(run.wait(), weir::pipeline_failure);
+}
+
+TEST_CASE("an exception from on_lap ends stages that need no further item to go on") {
+    virtual_time time;
+    const auto crawl = [](int n, weir::feeder<int>& more) -> task<int> {
+        co_await weir::sleep_for(3ms);
+        more.add(n + 1);
+        co_return n;
+    };
+    check_end_of_endless(start_with_bad_lap(time, weir::source({0}) | weir::traverse(crawl) | weir::sink()));
+    const auto count = [](int n) -> weir::async_generator<int> {
+        while (true) {
+            co_await weir::sleep_for(3ms);
+            co_yield n++;
+        }
+    };
+    check_end_of_endless(start_with_bad_lap(time, weir::source({0}) | weir::flat_map(count) | weir::sink()));
+    int calls = 0;
+    const auto visit = [&calls](int n, weir::feeder<int>& more) -> task<> {
+        co_await weir::sleep_for(3ms);
+        if (++calls < 100) more.add(n + 1);
+    };
+    auto run = start_with_bad_lap(time, weir::source({0}) | weir::traverse_each(visit));
+    CHECK_THROWS_AS(run.wait(), weir::pipeline_failure);
+    CHECK(calls == 3);
+}
+
+TEST_CASE("an exception from on_end reaches a later wait or the failure sink, however the run has ended") {
+    static std::string heard;
+    const auto before = weir::set_failure_sink(
+        [](std::string_view, const weir::pipeline_failure& what) noexcept { heard += what.what(); });
+    virtual_time time;
+    const weir::run_options options{.on_end = [](const pipeline_stats&, const pipeline_stats&) {
+        throw std::runtime_error("disk full");
+    }};
+    const auto told = [](const auto& use) {
+        heard.clear();
+        return items::message_of(use) + heard;
+    };
+    const std::string expected = told([&] {
+        auto run = (weir::source({1}) | weir::for_each([](int) {})).start(time, options);
+        time.run();
+        static_cast<void>(run.wait());
+    });
+    CHECK(expected.find("disk full") != std::string::npos);
+    CHECK(told([&] {
+              auto run = (weir::source({1}) | weir::for_each([](int) {})).start(time, options);
+              CHECK(run.wait().items == 1);
+          }) == expected);
+    CHECK(told([&] {
+              auto run = (weir::source({1}) | weir::sink()).start(time, options);
+              CHECK(take_all(run).size() == 1);
+          }) == expected);
+    CHECK(told([&] {
+              auto run = (weir::source(std::views::iota(0)) | weir::sink()).start(time, options);
+              CHECK(run.get());
+          }) == expected);
+    weir::set_failure_sink(before);
 }
 
 TEST_CASE("a wait for the own run in on_end throws, which is a failure of the run") {
