@@ -627,6 +627,12 @@ TEST_CASE("the time left is shown only if it can be known") {
     CHECK(progress_text({.elapsed = 5s, .done = 5, .total = 10, .rate = 1, .ended = true}) ==
           "00:05  5 of 10  1.0 /s  stopped");
     CHECK(progress_text({.elapsed = 5s, .done = 5, .rate = 1, .ended = true}) == "00:05  5  1.0 /s  done");
+    weir::live_progress stopped{.elapsed = 5s, .done = 8, .total = 10, .rate = 1, .failures = 3};
+    stopped.ended = true;
+    stopped.how = weir::run_outcome::stopped;
+    CHECK(progress_text(stopped) == "00:05  8 of 10  1.0 /s  stopped  failed 3");
+    stopped.done = 10;
+    CHECK(progress_text(stopped) == "00:05  10 of 10  1.0 /s  done  failed 3");
     const live_progress failed{.elapsed = 5s,
                                .done = 5,
                                .rate = 1,
