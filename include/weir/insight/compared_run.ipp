@@ -145,13 +145,14 @@ WEIR_INLINE std::string change_text(std::size_t before, std::size_t after) {
 }
 
 // Whether the sizes of batches differ by more than an incomplete last batch of each run explains: such a
-// batch lowers the average `compared_stage::batch_size`.
+// batch lowers the average `compared_stage::batch_size`. False if one of the sizes is unknown.
 WEIR_INLINE bool has_other_batches(const compared_stage& a, const compared_stage& b) noexcept {
     const auto uncertain = [](const compared_stage& of) {
         return of.num_tasks == 0 ? 0 : of.batch_size * of.batch_size / static_cast<double>(of.num_tasks);
     };
     const double difference = a.batch_size - b.batch_size;
-    return larger(difference, -difference) > uncertain(a) + uncertain(b);
+    return smaller(a.batch_size, b.batch_size) > 0 &&
+           larger(difference, -difference) > uncertain(a) + uncertain(b);
 }
 
 WEIR_INLINE std::vector<std::string> changed_settings(const compared_run& before, const compared_run& after,

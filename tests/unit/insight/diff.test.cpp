@@ -669,6 +669,8 @@ TEST_CASE("batches differ if more than incomplete last ones explain") {
     // Of 10 items by 8, one batch has 8 and one 2: 5 on average.
     CHECK(settings_of(of(8, 10), of(5, 10)).empty());
     CHECK(settings_of(of(8, 1'000), of(8, 10)).empty());
+    CHECK(settings_of(of(0, 100), of(32, 100)).empty());  // unknown, as no item came out of the first run
+    CHECK(settings_of(of(32, 100), of(0, 100)).empty());
 }
 
 TEST_CASE("a stage that only one run has is named, but for the consumer") {
