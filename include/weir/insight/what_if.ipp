@@ -16,11 +16,12 @@ namespace weir {
 
 namespace detail {
 
+inline constexpr std::size_t most_places = 1'000'000'000;
+
 // \returns the value of a change, a whole number from 1 to 10^9. Throws std::invalid_argument for others.
 // `what`: the noun for the message.
 WEIR_INLINE std::size_t changed_count(const setting_change& change, const char* what) {
-    constexpr double most = 1e9;
-    if (!is_finite(change.value) || change.value < 1 || change.value > most ||
+    if (!is_finite(change.value) || change.value < 1 || change.value > static_cast<double>(most_places) ||
         !are_equal(change.value, static_cast<double>(static_cast<std::size_t>(change.value)))) {
         const std::string where = change.stage.empty() ? "" : concat({" for stage '", change.stage, "'"});
         throw std::invalid_argument(
@@ -70,7 +71,9 @@ WEIR_INLINE std::string users_of(std::size_t pool, const pipeline_settings& sett
 }
 
 // The capacity that is tried instead of `capacity`: a still larger one hardly ever brings more.
-WEIR_INLINE std::size_t much_room(std::size_t capacity) { return larger<std::size_t>(16, 4 * capacity); }
+WEIR_INLINE std::size_t much_room(std::size_t capacity) {
+    return larger<std::size_t>(16, 4 * smaller(capacity, most_places / 4));
+}
 
 }  // namespace detail
 
@@ -179,7 +182,11 @@ WEIR_INLINE std::vector<setting_change> usual_changes(const recording& from) {
     const auto add = [&all](change_kind kind, const std::string& stage, double value, std::size_t pool = 0) {
         all.push_back({kind, stage, value, pool});
     };
-    const auto number = [](std::size_t n) { return static_cast<double>(n); };
+    // Leaves out a number above `most`, which with_change() or check_settings() would refuse.
+    const auto add_number = [&add](change_kind kind, const std::string& stage, std::size_t number,
+                                   std::size_t most = detail::most_places, std::size_t pool = 0) {
+        if (number <= most) add(kind, stage, static_cast<double>(number), pool);
+    };
     const std::vector<stage_settings>& stages = from.settings.stages;
     std::size_t most_room = 0;
     for (std::size_t i = 0; i < stages.size() && i < from.stages.size(); ++i) {
@@ -189,24 +196,24 @@ WEIR_INLINE std::vector<setting_change> usual_changes(const recording& from) {
         if (each.role == stage_role::source && takes_time) add(change_kind::source, {}, 0);
         if (each.role == stage_role::function && takes_time) {
             add(change_kind::faster, each.name, 0.5);
-            add(change_kind::concurrency, each.name, number(2 * each.concurrency));
+            add_number(change_kind::concurrency, each.name, 2 * each.concurrency, detail::most_slots);
             if (each.output_order == output_order::input && each.concurrency > 1)
                 add(change_kind::completion_order, each.name, 0);
         }
         if (each.role == stage_role::aggregate) {
-            add(change_kind::batch_size, each.name, number(2 * each.batch_size));
-            if (each.batch_size > 1) add(change_kind::batch_size, each.name, number(each.batch_size / 2));
+            add_number(change_kind::batch_size, each.name, 2 * each.batch_size);
+            if (each.batch_size > 1) add_number(change_kind::batch_size, each.name, each.batch_size / 2);
         }
-        if (each.role != stage_role::consumer) {
-            add(change_kind::capacity, each.name, number(detail::much_room(each.capacity)));
+        if (each.role != stage_role::consumer && detail::much_room(each.capacity) > each.capacity) {
+            add_number(change_kind::capacity, each.name, detail::much_room(each.capacity));
             most_room = detail::larger(most_room, detail::much_room(each.capacity));
         }
         if (each.byte_room != 0) add(change_kind::max_bytes, each.name, 0);
     }
-    add(change_kind::capacity, {}, number(most_room));
+    if (most_room != 0) add_number(change_kind::capacity, {}, most_room);
     for (std::size_t i = 0; i < from.settings.pools.size(); ++i) {
         const std::size_t threads = from.settings.pools[i];
-        if (threads != 0) add(change_kind::threads, {}, number(2 * threads), i);
+        if (threads != 0) add_number(change_kind::threads, {}, 2 * threads, detail::most_places, i);
     }
     return all;
 }

@@ -370,6 +370,24 @@ TEST_CASE("the usual changes are those that the pipeline has") {
     CHECK(has(change_kind::threads, 4));
 }
 
+TEST_CASE("the usual changes of great numbers are not refused") {
+    for (const std::size_t room : {300'000'000U, 1'000'000'000U, 2'000'000'000U}) {
+        const recording run =
+            builder()
+                .stage({.name = "a", .concurrency = 60'000, .capacity = room}, awaiting({1}))
+                .aggregate("batch", 2'000'000'000)
+                .consumed();
+        const std::vector<setting_change> all = weir::usual_changes(run);
+        for (const setting_change& each : all) {
+            CHECK_NOTHROW(weir::detail::check_settings(weir::with_change(run.settings, each, run)));
+            CHECK(each.kind != change_kind::concurrency);
+            if (each.kind == change_kind::batch_size) CHECK(each.value == 1e9);
+        }
+        CHECK(std::ranges::count(all, setting_change{change_kind::capacity, "a", 1e9}) ==
+              (room < 1'000'000'000 ? 1 : 0));
+    }
+}
+
 TEST_CASE("a change that does not fit is refused in a sentence") {
     const recording run = builder().stage({.name = "a"}, awaiting({1})).aggregate("b", 4).consumed();
     const auto refuse = [&run](const setting_change& change) {
