@@ -15,6 +15,7 @@
 #include <weir/run/run_report.hpp>
 
 #include <cstddef>  // for std::size_t
+#include <memory>   // for std::shared_ptr
 #include <mutex>    // for std::lock_guard
 #include <string>   // for std::string
 #include <utility>  // for std::move
@@ -71,25 +72,32 @@ class run_recorder : public run_report {
         return record_;
     }
     /// Calls `call(lap)` for each lap, in order. Only one lap at a time is in memory as `pipeline_stats`, in
-    /// which each histogram takes 10 KiB. `call` must not use this recorder, which is locked.
+    /// which each histogram takes 10 KiB. Laps that end meanwhile are left out.
     /// Errors: `std::bad_alloc`, and the errors of `call`.
     template <class Call>
     void each_lap(Call call) const {
-        const std::lock_guard guard(lock_);
-        for (const std::string& text : laps_) call(lap_in(text));
+        const lap_texts all = texts();
+        for (const auto& text : all) call(lap_in(*text));
     }
 
   private:
+    // As JSON, which is smaller: a `histogram` in memory takes 10 KiB. Shared, so that laps are read and
+    // joined without the lock, which slots need that fail.
+    using lap_texts = std::vector<std::shared_ptr<const std::string>>;
+
     static pipeline_stats lap_in(const std::string& text);
-    // Joins two laps, given as JSON texts; the result is in `earlier`. `join_pairs` joins each two adjacent
-    // laps.
-    static void join(std::string& earlier, const std::string& later);
-    void join_pairs();
+    static std::shared_ptr<const std::string> text_of(const pipeline_stats& lap);
+    lap_texts texts() const {
+        const std::lock_guard guard(lock_);
+        return laps_;
+    }
+    // Joins each two adjacent laps of `all`, which are those of the recorder unless another run has begun.
+    void join_pairs(const lap_texts& all);
 
     const run_recorder_options options_;
     mutable detail::spin_lock lock_;
-    run_record record_;              // without laps
-    std::vector<std::string> laps_;  // as JSON, which is smaller: a `histogram` in memory takes 10 KiB
+    run_record record_;  // without laps
+    lap_texts laps_;
 };
 
 /// \returns the run as a page of HTML (UTF-8; also well-formed XML). The first sentence is the verdict (what

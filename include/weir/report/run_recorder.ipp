@@ -21,10 +21,15 @@ WEIR_INLINE run_recorder::run_recorder(std::string name, pipeline_description ma
 }
 
 WEIR_INLINE run_record run_recorder::record() const {
-    const std::lock_guard guard(lock_);
-    run_record all = record_;
-    for (const std::string& text : laps_) {
-        all.laps.push_back(lap_in(text));
+    run_record all;
+    lap_texts laps;
+    {
+        const std::lock_guard guard(lock_);
+        all = record_;
+        laps = laps_;
+    }
+    for (const auto& text : laps) {
+        all.laps.push_back(lap_in(*text));
         if (!all.ended) all.total = all.laps.size() == 1 ? all.laps[0] : joined(all.total, all.laps.back());
     }
     return all;
@@ -42,11 +47,15 @@ WEIR_INLINE void run_recorder::begins(const pipeline_stats& all) {
 }
 
 WEIR_INLINE void run_recorder::lap(const pipeline_stats& one) {
-    std::string text;
-    detail::append_json(text, one);
-    const std::lock_guard guard(lock_);
-    laps_.push_back(std::move(text));
-    if (laps_.size() > options_.most_laps) join_pairs();
+    auto text = text_of(one);
+    lap_texts all;
+    {
+        const std::lock_guard guard(lock_);
+        laps_.push_back(std::move(text));
+        if (laps_.size() <= options_.most_laps) return;
+        all = laps_;
+    }
+    join_pairs(all);
 }
 
 WEIR_INLINE void run_recorder::failed(const failure& what) {
@@ -59,12 +68,18 @@ WEIR_INLINE void run_recorder::failed(const failure& what) {
 }
 
 WEIR_INLINE void run_recorder::ends(const pipeline_stats& rest, const pipeline_stats& all) {
-    lap(rest);
+    const lap_texts before = texts();
+    // If no time has passed since the last lap, the rest is joined with that lap.
+    const bool is_short = rest.elapsed == duration(0) && !before.empty();
+    std::shared_ptr<const std::string> last;
+    if (is_short) {
+        last = text_of(joined(lap_in(*before.back()), rest));
+    } else {
+        lap(rest);
+    }
     const std::lock_guard guard(lock_);
-    // If no time has passed since the last lap (part of the run), the rest is joined with that lap.
-    if (rest.elapsed == duration(0) && laps_.size() > 1) {
-        join(laps_[laps_.size() - 2], laps_.back());
-        laps_.pop_back();
+    if (is_short && laps_ == before) {
+        laps_.back() = std::move(last);
         for (recorded_failure& each : record_.failures)
             each.lap = detail::smaller(each.lap, laps_.size() - 1);
     }
@@ -78,20 +93,23 @@ WEIR_INLINE pipeline_stats run_recorder::lap_in(const std::string& text) {
     return one;
 }
 
-WEIR_INLINE void run_recorder::join(std::string& earlier, const std::string& later) {
-    std::string both;
-    detail::append_json(both, joined(lap_in(earlier), lap_in(later)));
-    earlier.swap(both);
+WEIR_INLINE std::shared_ptr<const std::string> run_recorder::text_of(const pipeline_stats& lap) {
+    std::string text;
+    detail::append_json(text, lap);
+    return std::make_shared<const std::string>(std::move(text));
 }
 
-WEIR_INLINE void run_recorder::join_pairs() {
-    std::vector<std::string> fewer;
-    for (std::size_t i = 0; i < laps_.size(); i += 2) {
-        if (i + 1 != laps_.size()) join(laps_[i], laps_[i + 1]);
-        fewer.push_back(std::move(laps_[i]));
+WEIR_INLINE void run_recorder::join_pairs(const lap_texts& all) {
+    lap_texts fewer;
+    for (std::size_t i = 0; i < all.size(); i += 2) {
+        const bool has_other = i + 1 != all.size();
+        fewer.push_back(has_other ? text_of(joined(lap_in(*all[i]), lap_in(*all[i + 1]))) : all[i]);
     }
+    const std::size_t next = fewer.size();
+    const std::lock_guard guard(lock_);
+    if (laps_ != all) return;
     laps_.swap(fewer);
-    for (recorded_failure& each : record_.failures) each.lap /= 2;
+    for (recorded_failure& each : record_.failures) each.lap = each.lap < all.size() ? each.lap / 2 : next;
 }
 
 }  // namespace weir

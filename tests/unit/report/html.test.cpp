@@ -314,6 +314,38 @@ TEST_CASE("if there are many laps, pairs of laps are joined, and nothing is lost
     for (const auto& each : run.failures) CHECK(each.lap < run.laps.size());
 }
 
+TEST_CASE("a rest without time is joined with the last lap, and no others are, also if there are many laps") {
+    virtual_time time;
+    const auto p = often_failing(40);
+    const auto whole = std::make_shared<run_recorder>();
+    static_cast<void>(take_all(p.start(time, with(whole))));
+    std::vector<weir::pipeline_stats> laps = whole->record().laps;
+    REQUIRE(laps.size() > 3);
+    weir::pipeline_stats rest = laps[3];
+    rest.elapsed = 0ms;
+    run_recorder recorder("", {}, {.most_laps = 3});
+    recorder.begins({});
+    for (std::size_t i = 0; i < 3; ++i) recorder.lap(laps[i]);
+    recorder.ends(rest, whole->record().total);
+    REQUIRE(recorder.record().laps.size() == 3);
+    CHECK(recorder.record().laps[2].elapsed == laps[2].elapsed);
+    CHECK(recorder.record().laps[2].stages[1].num_tasks ==
+          laps[2].stages[1].num_tasks + rest.stages[1].num_tasks);
+}
+
+TEST_CASE("what reads the laps of a recorder may use the recorder, as a slot that fails meanwhile does") {
+    struct reader : run_recorder {
+        std::uint64_t failures_meanwhile() {
+            each_lap([&](const weir::pipeline_stats&) { failed({"decode", 0, nullptr}); });
+            return record().num_failures;
+        }
+    };
+    virtual_time time;
+    const auto recorder = std::make_shared<reader>();
+    static_cast<void>(take_all(often_failing(3).start(time, with(recorder))));
+    CHECK(recorder->failures_meanwhile() == recorder->record().laps.size());
+}
+
 TEST_CASE("if there are many failures, the first are kept, and all are counted") {
     virtual_time time;
     const auto recorder = std::make_shared<run_recorder>("", weir::pipeline_description(),
