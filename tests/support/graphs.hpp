@@ -114,6 +114,7 @@ inline void check_total(const pipeline_stats& s, complaints& wrong) {
     for (const channel_stats& q : s.channels) {
         wrong.check(q.num_put == q.num_get + q.num_discarded + q.size, q.name,
                     "what was put was got, was discarded, or is inside");
+        wrong.check(q.size <= q.num_put && q.num_get <= q.num_put, q.name, "no more comes out than went in");
     }
 }
 

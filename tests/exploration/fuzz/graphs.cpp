@@ -52,7 +52,7 @@ class picker {
 };
 
 struct tally {
-    std::uint64_t graphs = 0, items = 0, stopped = 0, refused = 0, failures = 0;
+    std::uint64_t graphs = 0, items = 0, stopped = 0, refused = 0, failures = 0, changes = 0;
 };
 
 [[noreturn]] void complain(const char* where, const std::string& what) {
@@ -68,7 +68,62 @@ bool is_among(ints part, ints whole) {
 
 struct habits {
     std::size_t leaves_after = static_cast<std::size_t>(-1);  // so many items
+    std::size_t changes_every = 0;                            // so many items; 0: never
+    bool changes_slots = false;                               // too: then results may leave in another order
+    std::uint64_t seed = 0;                                   // of the changes
     weir::run_options options;
+};
+
+// Changes settings of the run at random, and looks at its statistics meanwhile.
+template <class Run>
+class changer {
+  public:
+    changer(Run& run, const habits& how, bool at_one_instant, const char* where, tally& seen)
+        : run_(run), how_(how), at_one_instant_(at_one_instant), where_(where), seen_(seen),
+          random_(how.seed) {}
+
+    void after_item() {
+        if (how_.changes_every == 0 || ++taken_ % how_.changes_every != 0) return;
+        const std::vector<std::string> stages = run_.stages();
+        const std::string& stage = stages[random_() % stages.size()];
+        try {
+            switch (random_() % (how_.changes_slots ? 4 : 3)) {
+                case 0:
+                    run_.set_capacity(stage, 1 + random_() % 8);
+                    break;
+                case 1:
+                    run_.pause();
+                    check();
+                    run_.resume();
+                    break;
+                case 2:
+                    break;
+                default:
+                    run_.set_concurrency(stage, 1 + random_() % 4);
+            }
+            ++seen_.changes;
+        } catch (const std::invalid_argument&) {  // not each stage has slots or a queue that can change
+            ++seen_.refused;
+        }
+        check();
+    }
+
+  private:
+    void check() const {
+        const pipeline_stats now = run_.stats();
+        complaints wrong(where_);
+        check_accounts(now, wrong, at_one_instant_);
+        check_total(now, wrong);
+        if (!wrong.text().empty()) complain(where_, "in the middle: " + wrong.text());
+    }
+
+    Run& run_;
+    const habits& how_;
+    bool at_one_instant_;
+    const char* where_;
+    tally& seen_;
+    std::mt19937_64 random_;
+    std::size_t taken_ = 0;
 };
 
 // Whether a recorded run has kept its invocations. `whole`: all items have left the run.
@@ -94,8 +149,10 @@ void compare(Run run, const expectation& expected, const habits& consumer, bool 
     lists got;
     std::size_t taken = 0;
     bool left = false;
+    changer<Run> changes(run, consumer, at_one_instant, where, seen);
     const auto take = [&](int n) {
         got.back().push_back(n);
+        changes.after_item();
         left = ++taken == consumer.leaves_after;
         return !left;
     };
@@ -159,12 +216,15 @@ void check(bytes from, tally& seen) {
     if (pick(0, 3) == 0) consumer.leaves_after = static_cast<std::size_t>(pick(1, 30));
     consumer.options.max_failures = weir::unlimited;
     if (pick(0, 3) == 0) consumer.options.max_bytes = static_cast<std::size_t>(pick(1, 60));
+    if (pick(0, 2) == 0) consumer.changes_every = static_cast<std::size_t>(pick(1, 5));
+    consumer.seed = seed;
     consumer.options.later_stages_first = pick(0, 3) == 0;
     consumer.options.recording = seed % 2 == 0 ? 0 : static_cast<std::size_t>(seed % 64);
     const bool broken = pick(0, 30) == 0;
     random_graph<Epochs, policies, picker> graph(pick);
     graph.run([&](auto description, std::size_t capacity, const expectation& expected) {
         ++seen.graphs;
+        consumer.changes_slots = !expected.ordered && expected.whole;  // a zip needs ordered inputs
         if (broken) {
             const auto pipeline = std::move(description) |
                                   weir::pipe([](int n) { return n; }, {.concurrency = 0}) |
@@ -267,11 +327,11 @@ int main(int argc, char** argv) try {
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     std::cout << seen.graphs << " graphs in " << took.count() << " s: " << seen.items << " items, "
-              << seen.failures << " failures, " << seen.stopped << " runs left early, " << seen.refused
-              << " refused\n";
+              << seen.failures << " failures, " << seen.stopped << " runs left early, " << seen.changes
+              << " changes, " << seen.refused << " refused\n";
     const bool enough = seen.graphs >= graphs &&
-                        (graphs < 1'000 ||
-                         (seen.stopped > 0 && seen.refused > 0 && seen.failures > 0 && seen.items > graphs));
+                        (graphs < 1'000 || (seen.stopped > 0 && seen.refused > 0 && seen.changes > 0 &&
+                                            seen.failures > 0 && seen.items > graphs));
     if (!enough) std::cerr << "too little was tried\n";
     return enough ? 0 : 1;
 } catch (const std::exception& e) {
