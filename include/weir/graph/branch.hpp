@@ -92,6 +92,7 @@ class branch_names {
     std::vector<std::string> names_;
 };
 
+// The traits of the call of a chooser, the function of the user that names a branch for an item.
 template <class Function>
 struct the_chooser {
     template <class Item>

@@ -37,6 +37,7 @@ struct zip_options {
 
 namespace detail {
 
+// The item type behind a `zip` of queues with items of types `C`.
 template <class... C>
 struct zipped {
     static constexpr bool with_epochs = (is_epoch_item<C> && ...);

@@ -67,6 +67,7 @@ struct batch_slots_options {
 
 namespace detail {
 
+// Asserts that the pool gives blocks for elements of type `T`.
 template <class Pool, class T>
 struct is_block_source {
     static constexpr bool value = block_source<Pool, T>;

@@ -25,6 +25,7 @@ using cache_options = detail::queue_options;
 
 namespace detail {
 
+// The item type behind a cache of items of type `T`; asserts that they can be copied.
 template <class T>
 struct the_cache_of {
     using type = epoch_item<T>;

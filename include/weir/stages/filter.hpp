@@ -26,6 +26,7 @@ using take_options = detail::queue_options;
 
 namespace detail {
 
+// The traits of the call of a predicate; its name is part of the compiler's message.
 template <class P>
 struct the_predicate {
     template <class T>

@@ -160,6 +160,7 @@ class running_expansion : public ordered_function<Given, call_signature<Call, C>
     void end_task(iteration& it) noexcept { it.values.reset(); }
 };
 
+// The class of a pipe in a run, by what its function returns.
 template <class Given, class C, class Policy, class Call = function_call<Given, C>>
 using pipe_kind = std::conditional_t<Call::traits::gives_many, running_expansion<Given, C, Policy, Call>,
                                      running_pipe<Given, C, Policy, Call>>;

@@ -58,6 +58,7 @@ template <class Error>
 
 namespace detail {
 
+// The traits of the call of a function to be retried; asserts that it can be called again.
 template <class Function>
 struct the_retried {
     template <class T>

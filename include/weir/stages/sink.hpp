@@ -84,6 +84,7 @@ struct sink_capacity {
     std::size_t items = 0;  // 0: not given
 };
 
+// The types of a `for_each`. `Call`: the `call_traits` of its function.
 template <class Call>
 struct for_each_types : Call {
     using result = typename Call::result;

@@ -109,6 +109,7 @@ struct sink_to_stage : stage_base {
     sink_to_stage(To& channel, const sink_to_options& o)
         : stage_base{detail::stage_options_of(o, kind)}, to(&channel), closes(o.closes) {}
 
+    // Asserts that the items before the stage convert to those of the channel.
     template <class C>
     struct given {
         using type = void;
