@@ -38,6 +38,7 @@ struct tune_options {
     std::size_t most_slots = 64;      ///< the most slots that a stage gets
     std::size_t most_capacity = 64;   ///< the greatest capacity that a queue gets, in items
     std::string pool_stage = {};      ///< a stage on the pool that `step` gets; if empty, the first stage
+    std::vector<std::string> fixed = {};  ///< stages that keep their slots, and the capacity behind them
 };
 
 /// How a tuner judged its last changes.
@@ -78,6 +79,12 @@ struct tuning_step {
 /// - If the times of a stage or of the consumer change while no change is on trial, the tuner begins anew.
 /// - Stages whose number of slots is fixed, such as sources, keep their slots; the capacities of the queues
 ///   behind these stages are tuned. Stages that share a name are left as they are.
+/// - A last stage that has one slot at the first step, such as a `for_each` that writes a file, keeps one.
+/// - Any other stage with a function may get several slots, also if it began with one: the function is then
+///   called by several threads at once, and results leave in the order in which they are done, unless the
+///   stage has `output_order::input`. A stage that relies on one slot belongs into `tune_options::fixed`.
+///   The same for a stage whose results hold objects of a limited pool, such as a `block_pool`: more slots
+///   or capacity need more objects, and without them the run may wait for ever.
 ///
 /// Not tuned: a run with branches, or without histograms of its times; the sentence of each step says this.
 /// Threads:  one call at a time, from any thread or coroutine, also in `run_options::on_lap`.
@@ -100,9 +107,9 @@ class tuner {
     /// \param pool  at most one `thread_pool`, if its number of workers may change.
     /// \returns the step, which is also in `log()`. Lifetime: until the next call.
     /// Errors: `std::invalid_argument` if the budget is too small for a slot of each stage and room for an
-    ///         item in each queue. The same for another run than before, and if `tune_options::pool_stage` is
-    ///         not the name of exactly one stage. A change that the run or the pool refuses is not made, and
-    ///         not tried again; the sentence says this.
+    ///         item in each queue. The same for another run than before, and if `tune_options::pool_stage` or
+    ///         one of `tune_options::fixed` is not the name of exactly one stage. A change that the run or
+    ///         the pool refuses is not made, and not tried again; the sentence says this.
     template <class Run, class... Pool>
     const tuning_step& step(Run& run, Pool&... pool);
 

@@ -11,7 +11,7 @@
 #include <weir/platform/config.hpp>
 #include <weir/platform/numbers.hpp>
 
-#include <algorithm>  // for std::find
+#include <algorithm>  // for std::find, std::ranges::count
 #include <stdexcept>  // for std::invalid_argument
 #include <utility>    // for std::move
 
@@ -26,7 +26,7 @@ WEIR_INLINE bool has_name(const std::vector<std::string>& names, const std::stri
 }  // namespace detail
 
 WEIR_INLINE tuner::tuner(const tune_budget& budget, const tune_options& options)
-    : budget_(budget), options_(options) {
+    : budget_(budget), options_(options), fixed_slots_(options.fixed), fixed_room_(options.fixed) {
     detail::refuse_if(budget.max_bytes != 0 && budget.item_bytes == 0,
                       "weir: a budget of bytes needs the size of an item (tune_budget::item_bytes)");
     detail::refuse_if(detail::was_negative(budget.max_slots) || detail::was_negative(budget.max_threads) ||
@@ -54,16 +54,16 @@ WEIR_INLINE void tuner::set_limits(const pipeline_stats& now, const recording& l
     }
     limits_.most_slots = options_.most_slots;
     limits_.most_capacity = options_.most_capacity;
+    for (const std::string& each : options_.fixed) static_cast<void>(lap.settings.stage(each));
     const std::size_t n = now.stages.size();
+    const bool is_first_step = limits_.fixed_slots.empty();
     limits_.fixed_slots.assign(n, false);
     limits_.fixed_room.assign(n, false);
     limits_.per_item.assign(n, 1);
-    std::vector<std::string> names;
     for (std::size_t i = 0; i < n; ++i) {
         const stage_stats& each = now.stages[i];
-        bool is_twice = false;
-        for (std::size_t k = 0; k < n; ++k)
-            is_twice = is_twice || (k != i && now.stages[k].name == each.name);
+        const bool is_twice = std::ranges::count(now.stages, each.name, &stage_stats::name) > 1;
+        if (is_first_step && each.outputs.empty() && each.concurrency == 1) fixed_slots_.push_back(each.name);
         limits_.fixed_slots[i] = is_twice || lap.settings.stages[i].role != stage_role::function ||
                                  detail::has_name(fixed_slots_, each.name);
         limits_.fixed_room[i] = is_twice || each.outputs.empty() || detail::has_name(fixed_room_, each.name);

@@ -342,13 +342,30 @@ TEST_CASE("a tuner may be called at the end of each lap of the run, and of a run
     std::function<void()> tune_lap;
     const auto store = [](int) -> weir::task<> { co_await weir::sleep_for(20ms); };
     auto run = (weir::source(std::views::iota(0, 3'000)) | weir::pipe(constant(10), {.name = "a"}) |
-                weir::for_each(store, {.name = "store"}))
+                weir::for_each(store, {.name = "store", .concurrency = 2}))
                    .start(time, {.lap = 1s, .on_lap = [&](const weir::pipeline_stats&) { tune_lap(); }});
     tune_lap = [&] { t.step(run); };
     CHECK(run.wait().items == 3'000);
     CHECK(run.stats().stages[1].concurrency == 3);
     CHECK(run.stats().stages[2].concurrency == 6);
     CHECK(t.log().back().rate == Approx(300).epsilon(0.02));
+}
+
+TEST_CASE("a tuner leaves alone the stages that it is told to, and a last stage that has one slot") {
+    weir::virtual_time time;
+    tuner t({}, {.fixed = {"b"}});
+    std::function<void()> tune_lap;
+    const auto store = [](int) -> weir::task<> { co_await weir::sleep_for(20ms); };
+    auto run = (weir::source(std::views::iota(0, 1'000)) | weir::pipe(constant(60), {.name = "a"}) |
+                weir::pipe(constant(20), {.name = "b"}) | weir::for_each(store, {.name = "store"}))
+                   .start(time, {.lap = 1s, .on_lap = [&](const weir::pipeline_stats&) { tune_lap(); }});
+    tune_lap = [&] { t.step(run); };
+    CHECK(run.wait().items == 1'000);
+    const weir::pipeline_stats all = run.stats();
+    CHECK(all.stages[1].concurrency == 3);
+    CHECK(all.stages[2].concurrency == 1);
+    CHECK(all.channels[2].capacity == 2);
+    CHECK(all.stages[3].concurrency == 1);
 }
 
 TEST_CASE("tune calls a function for each lap, and returns the log") {
@@ -380,6 +397,7 @@ TEST_CASE("a tuner refuses another run, earlier statistics, and a pool of no sta
     CHECK_THROWS_WITH(all.decide(before), ContainsSubstring("earlier"));
     CHECK(all.log().size() == 1);
     CHECK_THROWS_WITH(tuner({}, {.pool_stage = "c"}).step(run), ContainsSubstring("no stage is called 'c'"));
+    CHECK_THROWS_WITH(tuner({}, {.fixed = {"d"}}).step(run), ContainsSubstring("no stage is called 'd'"));
 }
 
 TEST_CASE("a budget or options that make no sense are refused with a sentence") {
