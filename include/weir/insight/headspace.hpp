@@ -21,7 +21,8 @@ namespace weir {
 struct headspace_options {
     std::uint64_t items = 1'000;               ///< the most items of a measurement; at least 2
     duration time = duration(10'000'000'000);  ///< the longest time of a measurement, by the executor's clock
-    std::size_t kept = 16;                     ///< the most items that are kept in memory; at least 1
+    std::size_t kept = 16;                     ///< the most items that are kept in memory; at least 1. If
+                                               ///< items hold objects of a pool, it needs so many more
     std::uint64_t skipped = 10;  ///< first items that the rate leaves out, up to half of those that come
 };
 
@@ -148,6 +149,10 @@ double measure_consumer(Executor& ex, std::vector<T>& kept, Consumer& consumer,
     return times.rate();
 }
 
+inline constexpr auto beside_kept =
+    "the pipeline with its consumer, while items of the first run are kept in memory; if items hold objects "
+    "of a pool, the pool needs headspace_options::kept more";
+
 template <class Executor, class Start, class Consumer>
 headspace_result measure_headspace(Executor& ex, Start& start, Consumer& consumer,
                                    const headspace_options& limits) {
@@ -168,9 +173,9 @@ headspace_result measure_headspace(Executor& ex, Start& start, Consumer& consume
         if constexpr (taker::is_task) {
             rate_meter meter(limits, ex.now());
             sync_wait(ex, consume_run<typename taker::result, T>(ex, run, consumer, meter));
-            measured = meter.rate("the pipeline with its consumer");
+            measured = meter.rate(beside_kept);
         } else {
-            measured = measure_run(ex, run, limits, "the pipeline with its consumer",
+            measured = measure_run(ex, run, limits, beside_kept,
                                    [&](T& item) { static_cast<void>(taker::give(consumer, item)); });
         }
     }
@@ -229,7 +234,9 @@ constexpr bool can_start_twice() {
 ///           ends a measurement. `time` ends no call of the consumer, and no wait for an item if the consumer
 ///           is a task.
 /// Lifetime: all arguments outlive the call.
-/// Cost:     the memory of `kept` items, and up to three times `time`, plus what `time` does not end.
+/// Cost:     the memory of `kept` items; if items hold objects of a pool, such as a `block_pool`, the pool
+///           needs `kept` more, else `measured` is too low, or nothing comes. Up to three times `time`, plus
+///           what `time` does not end.
 template <class Pipeline, class Executor, class Consumer>
 [[nodiscard]] headspace_result headspace(Pipeline&& pipeline, Executor& ex, Consumer&& consumer,
                                          const headspace_options& options = {}) {

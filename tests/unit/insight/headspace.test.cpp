@@ -126,6 +126,18 @@ TEST_CASE("a pipeline that stalls is left after the time") {
     CHECK(time.now().time_since_epoch() == 10s);
 }
 
+TEST_CASE("if kept items hold all objects of a pool, the message says that the pool needs more") {
+    weir::virtual_time time;
+    const auto pool = std::make_shared<int>();
+    const auto borrow = [pool](int) -> weir::task<std::shared_ptr<int>> {
+        while (pool.use_count() > 8) co_await weir::sleep_for(1s);
+        co_return pool;
+    };
+    const auto p = weir::source(std::views::iota(0)) | weir::pipe(borrow) | weir::sink();
+    CHECK_THROWS_WITH(headspace(p, time, [](const std::shared_ptr<int>&) {}),
+                      ContainsSubstring("the pool needs headspace_options::kept more"));
+}
+
 TEST_CASE("the first items are not measured") {
     weir::virtual_time time;
     const auto warms_up = [](int i) -> weir::task<int> {
