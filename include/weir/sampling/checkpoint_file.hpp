@@ -57,9 +57,11 @@ inline void save_checkpoint(const std::string& path, const checkpoint& done) {
 
 /// \returns the checkpoint in a file; nothing if there is no such file.
 /// Errors: `std::invalid_argument` with the path and what is wrong, if the file is cut short, was changed or
-///         is no checkpoint, or if the path has a zero byte; `std::system_error` with the path if the file
-///         can't be read.
+///         is no checkpoint, or if the path is empty or has a zero byte; `std::system_error` with the path if
+///         the file can't be read.
 [[nodiscard]] inline std::optional<checkpoint> load_checkpoint(const std::string& path) {
+    detail::refuse_if(path.empty(),
+                      "weir: load_checkpoint was given an empty path; give it the name of a file");
     detail::refuse_zero_byte(path);
     // Each attempt reads from the beginning: between two reads, another process may save a checkpoint.
     std::string text;

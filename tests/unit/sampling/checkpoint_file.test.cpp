@@ -134,6 +134,7 @@ TEST_CASE("a path that can't be written or read is an error with the path") {
     CHECK_THROWS_WITH(weir::save_checkpoint(path, some(1)), ContainsSubstring(path));
     CHECK(!weir::load_checkpoint(path));
     CHECK_THROWS_WITH(weir::save_checkpoint("", some(1)), ContainsSubstring("empty path"));
+    CHECK_THROWS_WITH(weir::load_checkpoint(""), ContainsSubstring("empty path"));
     const std::string buffer = (here / "b.weir") + std::string(3, '\0');
     CHECK_THROWS_WITH(weir::save_checkpoint(buffer, some(1)), ContainsSubstring("zero byte"));
     CHECK_THROWS_WITH(weir::load_checkpoint(buffer), ContainsSubstring("zero byte"));
