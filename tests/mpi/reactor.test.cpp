@@ -3,6 +3,8 @@
 #include "mpi/support.hpp"
 
 #include <weir/executor/thread_pool.hpp>
+#include <weir/executor/virtual_time.hpp>
+#include <weir/measure/clock.hpp>
 #include <weir/mpi/awaited_call.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
@@ -189,6 +191,20 @@ TEST_CASE("after a failure all operations end, and new ones are not begun") {
     CHECK(after.begun_by.load() == std::thread::id());
     REQUIRE(r.failure() != nullptr);
     CHECK(r.failure()->rank() == 3);
+}
+
+TEST_CASE("pauses between polls are at most the longest, also if the shortest is longer") {
+    weir::virtual_time time;
+    const auto r =
+        std::make_shared<reactor>(weir::mpi::polling_options{.spin = {}, .longest = weir::duration(10'000)});
+    r->set_thread(false);
+    until o;
+    r->submit(o);
+    static_cast<void>(r->poll_for(time, 1'000'000));
+    CHECK(r->poll_for(time, 1'000'080) == 1'010'080);
+    CHECK(r->poll_for(time, 9'000'000) == 9'010'000);
+    o.is_over = true;
+    CHECK(r->poll());
 }
 
 TEST_CASE("periodic work is called when it is due") {

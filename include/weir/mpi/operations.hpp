@@ -68,11 +68,11 @@ class operations {
         if (o.must_cancel_.load(std::memory_order_relaxed)) return give_up(o);
         try {
             const std::size_t enough = requests_.size() + 1;
-            requests_.reserve(enough);
-            owners_.reserve(enough);
+            make_room(requests_);
+            make_room(owners_);
             places_.resize(enough);
             statuses_.resize(enough);
-            repeated_.reserve(repeated_.size() + 1);
+            make_room(repeated_);
         } catch (const std::bad_alloc&) {
             return end(o, MPI_ERR_NO_MEM);
         }
@@ -137,6 +137,12 @@ class operations {
     }
 
   private:
+    // Makes room for one more. Not by reserve(size + 1), which would copy the list each time.
+    template <class List>
+    static void make_room(List& list) {
+        if (list.size() == list.capacity()) list.reserve(2 * list.size() + 1);
+    }
+
     // Ends an operation with the code of MPI. Returns true: an operation has ended.
     static bool end(operation& o, int code) noexcept {
         int cancelled = 0;

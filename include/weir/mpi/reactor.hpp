@@ -30,7 +30,7 @@ struct polling_options {
     /// After `spin`, MPI is asked with pauses: of an eighth of the time since that event, but at least
     /// `shortest` and at most `longest`.
     duration shortest = std::chrono::microseconds(50);
-    duration longest = std::chrono::milliseconds(4);      ///< see `shortest`
+    duration longest = std::chrono::milliseconds(4);      ///< see `shortest`; wins if below it
     duration background = std::chrono::milliseconds(20);  ///< pauses while no operation is pending
 };
 
@@ -54,7 +54,6 @@ class periodic_work {
 // operation begins the operation; else the holder of the lock does. Any thread may poll: an idle thread of
 // the executor whose coroutine waits; the reactor's thread, which calls run(), while no such thread polls;
 // and callers of `poll`. With MPI_THREAD_FUNNELED, only one thread calls MPI: see `set_thread`.
-//
 // A world and its communicators share the reactor; communicators may be destroyed after the world.
 class reactor final : public weir::detail::polled_source {
     using platform = standard_platform;
@@ -216,7 +215,8 @@ class reactor final : public weir::detail::polled_source {
         if (num_begun_.load(std::memory_order_relaxed) == 0) return never;
         const std::int64_t quiet = now - last_event_;
         if (quiet < how_.spin.count()) return now;
-        return now + std::clamp<std::int64_t>(quiet / 8, how_.shortest.count(), how_.longest.count());
+        const std::int64_t longest = how_.longest.count();
+        return now + std::clamp(quiet / 8, weir::detail::smaller(how_.shortest.count(), longest), longest);
     }
 
     bool try_work(bool polls) noexcept {  // works if the lock is free; `polls`: also tests begun operations
