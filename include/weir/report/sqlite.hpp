@@ -204,7 +204,7 @@ class sqlite_report : public run_report {
         // Before the lock, because `message` may call a function of the user: `std::exception::what`.
         recorded_failure one{what.stage, what.item, what.message(), detail::place_text(what.where)};
         const std::lock_guard guard(lock_);
-        if (record_.num_failures++ >= most_failures) return;
+        if (num_failures_++ >= most_failures) return;
         one.lap = laps_;
         failures_.push_back(std::move(one));
     }
@@ -238,7 +238,7 @@ class sqlite_report : public run_report {
         const std::lock_guard guard(lock_);
         for (recorded_failure& each : failures_) pending_failures_.push_back(std::move(each));
         failures_.clear();
-        return record_.num_failures;
+        return num_failures_;
     }
 
     void insert(const char* table, const std::string& key, const detail::cell_row& row);
@@ -251,7 +251,8 @@ class sqlite_report : public run_report {
     written written_;
     std::vector<pipeline_stats> pending_laps_;        // laps that are not written
     std::vector<recorded_failure> pending_failures_;  // taken from `failures_`, not written
-    detail::spin_lock lock_;                          // guards `record_.num_failures`, `laps_`, `failures_`
+    detail::spin_lock lock_;                          // guards `num_failures_`, `laps_` and `failures_`
+    std::uint64_t num_failures_ = 0;                  // insert_all() copies it to `record_`
     std::size_t laps_ = 0;                            // number of laps that have ended; joined laps are one
     std::vector<recorded_failure> failures_;          // added by the threads on which items fail
 };

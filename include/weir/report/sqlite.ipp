@@ -87,7 +87,6 @@ namespace weir {
 inline void sqlite_report::begins(const pipeline_stats& all) {
     file_.reset();
     file_.emplace(path_, detail::sqlite_file::use::write);
-    file_->run("PRAGMA synchronous = NORMAL");
     record_.started = detail::utc_now();
     record_.ended = false;
     record_.total = all;
@@ -96,7 +95,7 @@ inline void sqlite_report::begins(const pipeline_stats& all) {
     pending_failures_.clear();
     {
         const std::lock_guard guard(lock_);
-        record_.num_failures = 0;
+        num_failures_ = 0;
         failures_.clear();
         laps_ = 0;
     }
@@ -131,8 +130,9 @@ inline void sqlite_report::enqueue(const pipeline_stats& one) {
 
 inline bool sqlite_report::write(duration wait) {
     file_->wait_at_most(wait / std::chrono::milliseconds(1));
-    if (!file_->run_unless_busy("BEGIN IMMEDIATE")) return false;
     const bool is_first = written_.run == 0;
+    if (is_first && !file_->run_unless_busy("PRAGMA synchronous = NORMAL")) return false;
+    if (!file_->run_unless_busy("BEGIN IMMEDIATE")) return false;
     try {
         const written all = insert_all();
         if (!file_->run_unless_busy("COMMIT")) {
@@ -153,6 +153,7 @@ inline bool sqlite_report::write(duration wait) {
 
 inline auto sqlite_report::insert_all() -> written {
     written now = written_;
+    record_.num_failures = take_failures();
     if (now.run == 0) {
         detail::make_tables(*file_);
         insert("runs", "NULL", detail::head_cells(record_));
@@ -163,15 +164,14 @@ inline auto sqlite_report::insert_all() -> written {
         ++now.laps;
         now.until += one.elapsed;
     }
-    const std::uint64_t failures = take_failures();
     for (const recorded_failure& each : pending_failures_) {
         insert("failures", std::to_string(now.run) + "," + std::to_string(now.failures++),
                detail::cells_of(each));
     }
     detail::sqlite_statement run(*file_,
                                  "UPDATE runs SET ended = ?, elapsed = ?, num_failures = ? WHERE run = ?");
-    run << std::int64_t{record_.ended} << record_.total.elapsed.count() << static_cast<std::int64_t>(failures)
-        << now.run;
+    run << std::int64_t{record_.ended} << record_.total.elapsed.count()
+        << static_cast<std::int64_t>(record_.num_failures) << now.run;
     run.step();
     if (written_.run == 0 || record_.ended) write_json(now.run, head_lap, weir::json_text(record_));
     return now;

@@ -145,8 +145,9 @@ namespace {
 // Somebody else who locks the file as long as it lives.
 class lock {
   public:
-    explicit lock(const std::string& path) : file_(path, sqlite_file::use::write) {
-        file_.run("BEGIN IMMEDIATE");
+    explicit lock(const std::string& path, const char* how = "BEGIN IMMEDIATE")
+        : file_(path, sqlite_file::use::write) {
+        file_.run(how);
     }
 
   private:
@@ -178,12 +179,13 @@ std::string text_of(const weir::pipeline_stats& stats) {
 
 // A run of which others lock the file from item `from` on, before it begins if that is 0, up to item `to`; nobody
 // waits for them. Each item takes a little more than a lap.
-run_record locked_run(const database& db, int from, int to, int items = 8) {
+run_record locked_run(const database& db, int from, int to, int items = 8,
+                      const char* how = "BEGIN IMMEDIATE") {
     virtual_time time;
     std::optional<lock> others;
-    if (from == 0) others.emplace(db.path);
+    if (from == 0) others.emplace(db.path, how);
     const auto step = [&](int n) -> weir::task<int> {
-        if (n == from && !others) others.emplace(db.path);
+        if (n == from && !others) others.emplace(db.path, how);
         if (n == to) others.reset();
         co_await weir::sleep_for(11ms);
         if (n == 2 || n == 6) throw std::runtime_error("item " + std::to_string(n));
@@ -204,9 +206,10 @@ run_record locked_run(const database& db, int from, int to, int items = 8) {
 
 TEST_CASE("laps that end while others lock the file are written later") {
     const warnings_of_reports heard;
+    const char* const how = GENERATE("BEGIN IMMEDIATE", "BEGIN EXCLUSIVE");
     for (const auto& [from, to] : {std::pair(3, 5), std::pair(0, 4), std::pair(0, 7), std::pair(1, 2)}) {
         const database db;
-        const run_record as_it_was = locked_run(db, from, to);
+        const run_record as_it_was = locked_run(db, from, to, 8, how);
         const run_record r = weir::read_sqlite(db.path);
         CHECK(r.ended);
         REQUIRE(r.laps.size() == as_it_was.laps.size());
