@@ -20,6 +20,9 @@ inline constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
 //          with an invalid byte.
 [[nodiscard]] std::size_t utf8_length(std::string_view text) noexcept;
 
+// \returns the text with U+FFFD for each byte that belongs to no valid UTF-8 character.
+[[nodiscard]] std::string valid_utf8(std::string_view text);
+
 // \returns the text with a space for each control character, such as a line break.
 [[nodiscard]] inline std::string in_one_line(std::string text) {
     for (char& c : text) c = is_control(c) ? ' ' : c;

@@ -40,6 +40,12 @@ inline std::string_view take_character(std::string_view& text) noexcept {
     return character;
 }
 
+WEIR_INLINE std::string valid_utf8(std::string_view text) {
+    std::string valid;
+    while (!text.empty()) valid += take_character(text);
+    return valid;
+}
+
 WEIR_INLINE void append_json(std::string& out, std::string_view text) {
     static constexpr char digits[] = "0123456789abcdef";
     out += '"';

@@ -8,6 +8,7 @@
 #include <weir/measure/recorder.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/numbers.hpp>
+#include <weir/report/escape.hpp>
 #include <weir/report/fields.hpp>
 #include <weir/report/run_record.hpp>
 
@@ -151,10 +152,14 @@ namespace weir::detail {
 // \returns the argument. Errors: `std::invalid_argument` if a rank has figures of other stages or queues.
 const rank_stats& checked(const rank_stats& stats);
 
-inline bool is_same(const stage_stats& a, const stage_stats& b) {
-    return a.name == b.name && a.kind == b.kind;
+// An outline, which is JSON, has U+FFFD for bytes that are not valid UTF-8.
+inline bool is_same_name(const std::string& a, const std::string& b) {
+    return a == b || valid_utf8(a) == valid_utf8(b);
 }
-inline bool is_same(const channel_stats& a, const channel_stats& b) { return a.name == b.name; }
+inline bool is_same(const stage_stats& a, const stage_stats& b) {
+    return a.kind == b.kind && is_same_name(a.name, b.name);
+}
+inline bool is_same(const channel_stats& a, const channel_stats& b) { return is_same_name(a.name, b.name); }
 
 // \returns the index in `all` of the stage or queue `mine[i]`; the size of `all` if it is not there. Of
 //          several that are equal by `is_same`, the n-th of `mine` is the n-th of `all`.

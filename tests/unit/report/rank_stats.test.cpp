@@ -37,6 +37,22 @@ std::string text_of(const weir::rank_spread& s) {
 
 }  // namespace
 
+TEST_CASE("names of stages and queues that are not valid UTF-8 are found in the outlines") {
+    pipeline_stats mine = ranks::rank(10ms);
+    mine.stages[1].name =
+        "d\xE9"
+        "code";
+    mine.channels[1].name =
+        "d\xE9"
+        "code";
+    const rank_layout layout(std::vector{weir::rank_outline(mine)});
+    const rank_stats sum = layout.unpack(layout.pack(mine, 0));
+    CHECK(sum.all.stages[1].name ==
+          "d\xEF\xBF\xBD"
+          "code");
+    CHECK(sum.all.stages[1].num_tasks == mine.stages[1].num_tasks);
+}
+
 TEST_CASE("the statistics of ranks are the sums of counts, times and histograms") {
     const auto job = ranks::job();
     const rank_stats s = weir::merged(job);
