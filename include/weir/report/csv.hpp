@@ -39,8 +39,8 @@ namespace weir {
 /// Threads: several processes may write to one file.
 class csv_report : public run_report {
   public:
-    /// \param path  of the file, which is opened when a run begins. A pipe is fine, too; so is /dev/stdout, if
-    ///              the program prints nothing else to it: a report takes lines that it finds for its own.
+    /// \param path  of the file, which is opened when a run begins. A pipe is fine, too; so is /dev/stdout if
+    ///              the program prints nothing else to it: in a file, a report cuts off what is no row.
     explicit csv_report(std::string path) : path_(std::move(path)) {}
 
     /// \returns the path.
