@@ -212,9 +212,8 @@ inline int cut_output(int file, std::int64_t size) noexcept { return _chsize_s(f
 // Close the file first: no open file can be renamed. Fail if another writer opens the file in between.
 inline void remove_output(int file, const char* path) { _close(file), _wremove(wide(path).c_str()); }
 inline bool rename_output(int file, const char* from, const char* to) {
-    constexpr unsigned long replace = 1;
     _close(file);
-    const bool renamed = MoveFileExW(wide(from).c_str(), wide(to).c_str(), replace) != 0;
+    const bool renamed = replace_file(wide(from).c_str(), wide(to).c_str());
     if (!renamed) _wremove(wide(from).c_str());
     errno = EACCES;
     return renamed;

@@ -62,6 +62,8 @@ __declspec(dllimport) int __stdcall GetComputerNameA(char*, unsigned long*);
 __declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned, unsigned long, const char*, int, wchar_t*,
                                                         int);
 __declspec(dllimport) int __stdcall MoveFileExW(const wchar_t*, const wchar_t*, unsigned long);
+__declspec(dllimport) unsigned long __stdcall GetLastError();
+__declspec(dllimport) void __stdcall Sleep(unsigned long);
 __declspec(dllimport) int __stdcall LockFileEx(void*, unsigned long, unsigned long, unsigned long,
                                                unsigned long, _OVERLAPPED*);
 __declspec(dllimport) int __stdcall UnlockFileEx(void*, unsigned long, unsigned long, unsigned long,
@@ -99,6 +101,18 @@ class address_waits {
         function = reinterpret_cast<Function>(reinterpret_cast<void*>(GetProcAddress(library, name)));
     }
 };
+
+// Moves a file over another one. That fails while a program, such as a virus scanner, reads the other one: so
+// tries again for a second. Returns whether the file was moved.
+inline bool replace_file(const wchar_t* from, const wchar_t* to) noexcept {
+    constexpr unsigned long replace = 1, access_denied = 5, sharing_violation = 32;
+    for (int attempt = 1; MoveFileExW(from, to, replace) == 0; ++attempt) {
+        const unsigned long why = GetLastError();
+        if (attempt == 100 || (why != access_denied && why != sharing_violation)) return false;
+        Sleep(10);
+    }
+    return true;
+}
 
 // A mutex with constant initialisation, for global objects that initialisers of other files may use: in some
 // standard libraries for Windows the constructor of std::mutex runs code.
