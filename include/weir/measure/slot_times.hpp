@@ -113,10 +113,12 @@ class basic_state_meter {
     // Not inlined: a coroutine that continues on another thread would keep an address of thread-local data.
     WEIR_NOINLINE void enter(slot_state next, std::int64_t now) noexcept {
         const typename lock_type::guard held(lock_, basic_thread_record<Platform>::mine());
-        settle(now);
-        state_ = next;
-        entered_ = since_;
-        if (journal_ != nullptr) journal_->add(next, since_);
+        change(next, now);
+    }
+    // The same. Does nothing if `now`, which may be of another clock, is before the last change of state.
+    WEIR_NOINLINE void enter_if_later(slot_state next, std::int64_t now) noexcept {
+        const typename lock_type::guard held(lock_, basic_thread_record<Platform>::mine());
+        if (now >= entered_) change(next, now);
     }
     // From now on, each change of state is added to `journal`. Called before the slot is used.
     void write_into(state_journal& journal) noexcept { journal_ = &journal; }
@@ -168,6 +170,12 @@ class basic_state_meter {
         std::int64_t& spent = spent_[static_cast<std::size_t>(state_)];
         spent = add_interval(spent, since_, now);
         since_ = now;
+    }
+    void change(slot_state next, std::int64_t now) noexcept {
+        settle(now);
+        state_ = next;
+        entered_ = since_;
+        if (journal_ != nullptr) journal_->add(next, since_);
     }
 
     lock_type lock_;

@@ -45,12 +45,13 @@ WEIR_NOINLINE inline void function_suspended(const coroutine_env& env, slot_stat
 }
 // Called when a coroutine with the environment `env` resumes after `function_suspended`: the slot leaves the
 // state of waiting. `ready`: when the awaited operation was complete, by the clock of the thread that
-// completed it; ignored if it is later than the slot's own clock. 0: unknown. Without a slot: from now on the
-// thread works for the stage or run `env.ends->work`.
+// completed it; ignored if it is later than the slot's own clock, or before the suspension: then it is the
+// time of another clock. 0: unknown. Without a slot: from now on the thread works for the stage or run
+// `env.ends->work`.
 WEIR_NOINLINE inline void function_resumed(const coroutine_env& env, std::int64_t ready = 0) noexcept {
     if (env.measured == nullptr) return trampoline::set_work_here(work_of(env.ends));
     const std::int64_t now = clock_of(*env.measured);
-    if (ready != 0 && ready < now) env.measured->enter(slot_state::runnable, ready);
+    if (ready != 0 && ready < now) env.measured->enter_if_later(slot_state::runnable, ready);
     env.measured->resumed(now);
 }
 

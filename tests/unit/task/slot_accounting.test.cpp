@@ -5,12 +5,14 @@
 
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/slot.hpp>
+#include <weir/measure/slot_times.hpp>
 #include <weir/platform/env.hpp>
 #include <weir/platform/platform.hpp>
 
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -64,4 +66,30 @@ TEST_CASE("a function runs on if it awaits an object that refuses, by an excepti
     weir::detail::observed<refuses> wait(refuses(), env);
     CHECK_THROWS_AS(wait.await_suspend(std::noop_coroutine()), std::runtime_error);
     CHECK(me.state() == weir::detail::slot_state::run);
+}
+
+TEST_CASE("a wait whose end another clock tells, behind the slot's, is no lack of threads") {
+    using weir::detail::slot_state;
+    const auto spent_in = [](slot_state state, std::int64_t ready) {
+        weir::virtual_time time;
+        const std::string name = "f";
+        weir::detail::timed_slot<true> me(name, 0, time);
+        me.begin(0);
+        me.resumed(0);
+        const weir::detail::coroutine_env env{&time, &me, nullptr};
+        time.run_until(time.now() + 10ns);
+        weir::detail::function_suspended(env, slot_state::await);
+        time.run_until(time.now() + 5ns);
+        weir::detail::function_resumed(env, ready);
+        return me.spent_until(20)[static_cast<std::size_t>(state)];
+    };
+    for (const std::int64_t unknown :
+         {INT64_MIN, std::int64_t(0), std::int64_t(9), std::int64_t(15), INT64_MAX}) {
+        CHECK(spent_in(slot_state::await, unknown) == 5);
+        CHECK(spent_in(slot_state::runnable, unknown) == 0);
+    }
+    CHECK(spent_in(slot_state::await, 10) == 0);
+    CHECK(spent_in(slot_state::runnable, 10) == 5);
+    CHECK(spent_in(slot_state::await, 12) == 2);
+    CHECK(spent_in(slot_state::runnable, 12) == 3);
 }
