@@ -233,8 +233,8 @@ class any_channel : public channel_puts<Policy> {
 
   private:
     // Blocks the thread until `w` is served or `max_wait` has passed by the clock of `ex`, the channel's
-    // executor; null: by the platform's clock. Meanwhile the thread runs `ex` if `ex` has no threads of its
-    // own: see `help_until`.
+    // executor; null, or if `ex` is destroyed meanwhile: by the platform's clock. Meanwhile the thread runs
+    // `ex` if `ex` has no threads of its own: see `help_until`.
     outcome block_in_line(waiter& w, side line, typename core::parker& flag, executor* ex, duration max_wait);
 
     void admit_waiting_puts() noexcept;

@@ -148,14 +148,29 @@ WEIR_INLINE auto any_channel<Policy>::block_in_line(waiter& w, side line, typena
                                                     executor* ex, duration max_wait) -> outcome {
     const bool has_no_limit = max_wait == (duration::max)();
     const basic_blocked_thread<typename core::platform> here(has_no_limit ? &flag : nullptr);
-    const auto now = [ex] { return ex != nullptr ? ex->now() : time_point(duration(core::platform::now())); };
-    const time_point limit = has_no_limit
-                                 ? (time_point::max)()
-                                 : weir::saturating_add(now(), detail::larger(max_wait, duration(0)));
+    const auto now = [&ex] {
+        return ex != nullptr ? ex->now() : time_point(duration(core::platform::now()));
+    };
+    const auto limit_after = [&](std::int64_t begin) {
+        return weir::saturating_add(time_point(duration(begin)), detail::larger(max_wait, duration(0)));
+    };
+    time_point limit = (time_point::max)();
+    std::int64_t begin = 0;
+    if (!has_no_limit) {
+        begin = core::platform::now();
+        limit = limit_after(now().time_since_epoch().count());
+    }
+    const auto check_executor = [&] {
+        if (ex == nullptr || core::clock_.owner() != nullptr) return;
+        ex = nullptr;  // was destroyed meanwhile
+        if (!has_no_limit) limit = limit_after(begin);
+    };
     try {
         while (!flag.is_set()) {
+            check_executor();
             const bool helping = detail::help_until(flag, ex, limit);
             if (flag.is_set()) break;
+            check_executor();
             if (!helping) thread_place::leave_here();
             if (has_no_limit) {
                 if (!helping) here.wait(flag);

@@ -21,9 +21,11 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <random>
 #include <stdexcept>
@@ -368,6 +370,54 @@ TEST_CASE("a coroutine that blocks its thread runs the executor that it keeps fr
     CHECK(std::get<0>(sync_wait(pool, when_all(body::sum(third), body::put(third, 100)))) == 5'050);
     CHECK(std::get<1>(sync_wait(pool, when_all(body::block_on_put(fourth, 100), body::get(fourth)))) ==
           5'050);
+}
+
+namespace {
+
+// A loop that is destroyed by the first turn that finds no coroutine ready. Its memory is then zeros: a later
+// call of a virtual function crashes.
+class short_lived_loop final : public weir::executor {
+  public:
+    explicit short_lived_loop(std::unique_ptr<short_lived_loop>& home) noexcept : home_(home) {}
+    void post(std::coroutine_handle<> h) noexcept override { ready_ = h; }
+    void add(weir::timer&) noexcept override { std::terminate(); }
+    void cancel(weir::timer&) noexcept override { std::terminate(); }
+    weir::time_point now() const noexcept override { return {}; }
+    bool drive(flag&, weir::time_point) override {
+        if (const auto h = std::exchange(ready_, nullptr)) {
+            resume(h);
+        } else {
+            home_.reset();
+        }
+        return true;
+    }
+
+    static void* operator new(std::size_t size) {
+        if (size > sizeof memory) throw std::bad_alloc();
+        return memory;
+    }
+    static void operator delete(void* p, std::size_t size) noexcept { std::memset(p, 0, size); }
+
+  private:
+    alignas(std::max_align_t) static inline unsigned char memory[1024];
+    std::unique_ptr<short_lived_loop>& home_;
+    std::coroutine_handle<> ready_;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a thread that waits with a limit gives up in time if the executor of the channel's clock is destroyed") {
+    weir::channel<int> c(4);
+    std::unique_ptr<short_lived_loop> loop;
+    loop.reset(new short_lived_loop(loop));
+    const auto put_one = [](weir::channel<int>& to) -> task<> { static_cast<void>(co_await to.put(1)); };
+    weir::sync_wait(*loop, put_one(c));  // the put binds the clock
+    CHECK(c.blocking_get(1ms).value() == 1);
+    REQUIRE(loop != nullptr);
+    CHECK(c.blocking_get(1ms).status() == weir::channel_status::timed_out);
+    CHECK(loop == nullptr);
+    CHECK(c.blocking_get(0ms).status() == weir::channel_status::timed_out);
 }
 
 TEST_CASE("threads without any executor put and get, block, and give up") {
