@@ -90,7 +90,7 @@ class channel final
 
     /// \param capacity  in items, at least 1. Statistics use the clock of the executor of the first coroutine
     ///                  that waits or changes whether the channel is empty, and begin then. If that executor
-    ///                  is destroyed before the channel, times stand still from then on.
+    ///                  is destroyed before the channel, while no operation begins or ends, times stand still.
     explicit channel(std::size_t capacity) : base(detail::item_type_of<T>, capacity, nullptr, {}) {}
 
     /// \param clock  the executor whose clock the statistics use; they begin now. Outlives the channel.
@@ -210,8 +210,8 @@ class channel final
         locked_change locked(*this);
         const detail::outcome result = this->take(place.address(), number, nullptr, locked.woken());
         if (result == detail::outcome::done) return get_result<T>(*place.take());
-        return get_result<T>(result == detail::outcome::closed ? channel_status::closed
-                                                               : channel_status::empty);
+        return get_result<T>(std::nullopt, result == detail::outcome::closed ? channel_status::closed
+                                                                             : channel_status::empty);
     }
 
     /// For plain threads: adds one item; blocks while the channel is full, at most for `max_wait` by the
@@ -236,8 +236,8 @@ class channel final
         detail::uninitialised_slot<T> place;
         const detail::outcome result = base::block(core::side::get, place.address(), max_wait);
         if (result == detail::outcome::done) return get_result<T>(*place.take());
-        return get_result<T>(result == detail::outcome::timed_out ? channel_status::timed_out
-                                                                  : channel_status::closed);
+        return get_result<T>(std::nullopt, result == detail::outcome::timed_out ? channel_status::timed_out
+                                                                                : channel_status::closed);
     }
 
     /// Closes the channel: puts fail from now on; the items inside can still be got. All waits end: puts with

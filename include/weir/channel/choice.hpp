@@ -22,6 +22,7 @@
 #include <coroutine>    // for std::coroutine_handle
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t
+#include <optional>     // for std::nullopt
 #include <type_traits>  // for std::conditional_t
 #include <utility>      // for std::move
 
@@ -128,7 +129,7 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
         if constexpr (Puts) {
             return done ? channel_status::success : channel_status::closed;
         } else {
-            if (!done) return get_result<T>(channel_status::closed);
+            if (!done) return get_result<T>(std::nullopt, channel_status::closed);
             own_.outcome = outcome::fetched;
             return get_result<T>(*place_.take());
         }

@@ -12,7 +12,7 @@
 #include <coroutine>    // for std::suspend_never
 #include <cstddef>      // for std::size_t
 #include <iterator>     // for std::size
-#include <optional>     // for std::optional
+#include <optional>     // for std::optional, std::nullopt_t
 #include <ostream>      // for std::ostream
 #include <span>         // for std::span
 #include <stdexcept>    // for std::logic_error
@@ -47,8 +47,10 @@ class [[nodiscard]] get_result {
   public:
     /// A result with an item.
     explicit get_result(T&& item) : item_(std::move(item)), status_(channel_status::success) {}
-    /// A result without an item.
+    /// A result without an item, unless T is `channel_status`: then `why` is the item.
     explicit get_result(std::same_as<channel_status> auto why) noexcept : status_(why) {}
+    /// A result without an item, for any T.
+    get_result(std::nullopt_t, channel_status why) noexcept : status_(why) {}
 
     [[nodiscard]] channel_status status() const noexcept { return status_; }     ///< `success`, or why not
     [[nodiscard]] bool has_value() const noexcept { return item_.has_value(); }  ///< whether there is an item

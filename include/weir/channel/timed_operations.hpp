@@ -11,6 +11,7 @@
 
 #include <coroutine>    // for std::suspend_never
 #include <memory>       // for std::addressof
+#include <optional>     // for std::nullopt
 #include <type_traits>  // for std::is_copy_constructible_v
 #include <utility>      // for std::forward, std::move
 
@@ -34,8 +35,12 @@ class timed_operation : public choice_operation<typename Channel::core_type::pla
     ~timed_operation() { this->clean_up(); }
 
     auto await_resume() {
-        using result = decltype(case_.take());
-        return this->resumed() == 0 ? case_.take() : result(this->status_without_case());
+        if constexpr (Puts) {
+            return this->resumed() == 0 ? case_.take() : this->status_without_case();
+        } else {
+            return this->resumed() == 0 ? case_.take()
+                                        : get_result<T>(std::nullopt, this->status_without_case());
+        }
     }
 
   private:

@@ -111,7 +111,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         while (true) {
             get_result<T> got = take(left);
             if (got.status() == channel_status::closed) end_stream();
-            if (!got) return get_result<value_type>(got.status());
+            if (!got) return get_result<value_type>(std::nullopt, got.status());
             if (!item_traits::is_mark(*got)) return get_result<value_type>(deliver(*got));
             if (max_wait != (duration::max)()) left = max_wait - (core().main_executor().now() - begin);
             // A source may give marks for ever.

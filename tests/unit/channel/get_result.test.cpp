@@ -3,8 +3,13 @@
 #include "support/catch.hpp"
 
 #include <weir/channel/channel.hpp>
+#include <weir/channel/select.hpp>
+#include <weir/executor/virtual_time.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
 
+#include <chrono>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -14,6 +19,7 @@
 
 using weir::channel_status;
 using weir::get_result;
+using namespace std::chrono_literals;
 
 static_assert(!std::is_convertible_v<get_result<int>, bool>);
 static_assert(!std::is_convertible_v<channel_status, get_result<int>>);
@@ -55,6 +61,30 @@ TEST_CASE("an item that can only be moved leaves the result by value()") {
     get_result<std::unique_ptr<int>> r(std::make_unique<int>(3));
     const std::unique_ptr<int> taken = std::move(r).value();
     CHECK(*taken == 3);
+}
+
+TEST_CASE("a channel of statuses tells an item from the lack of one, in every kind of get") {
+    weir::virtual_time time;
+    weir::channel<channel_status> c(2, time);
+    CHECK_FALSE(c.try_get().has_value());
+    CHECK(c.try_get().status() == channel_status::empty);
+    CHECK_FALSE(c.blocking_get(1ms).has_value());
+    CHECK(c.try_put(channel_status::closed) == channel_status::success);
+    CHECK(*c.try_get() == channel_status::closed);
+    const auto get = [](weir::channel<channel_status>& from) -> weir::task<bool> {
+        const auto got = co_await from.get_for(1ms);
+        co_return got.has_value();
+    };
+    CHECK_FALSE(weir::sync_wait(time, get(c)));
+    c.close();
+    CHECK(c.try_get().status() == channel_status::closed);
+    CHECK_FALSE(c.blocking_get());
+    CHECK_FALSE(weir::sync_wait(time, get(c)));
+    const auto select = [](weir::channel<channel_status>& from) -> weir::task<bool> {
+        const auto chosen = co_await weir::select(weir::on_get(from));
+        co_return chosen.get<0>().has_value();
+    };
+    CHECK_FALSE(weir::sync_wait(time, select(c)));
 }
 
 TEST_CASE("each status has a name and can be printed") {
