@@ -90,7 +90,7 @@ class channel final
 
     /// \param capacity  in items, at least 1. Statistics use the clock of the executor of the first coroutine
     ///                  that waits or changes whether the channel is empty, and begin then. If that executor
-    ///                  is destroyed before the channel, while no operation begins or ends, times stand still.
+    ///                  is destroyed before the channel, while no operation begins or ends, times stop then.
     explicit channel(std::size_t capacity) : base(detail::item_type_of<T>, capacity, nullptr, {}) {}
 
     /// \param clock  the executor whose clock the statistics use; they begin now. Outlives the channel.
