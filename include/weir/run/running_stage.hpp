@@ -144,7 +144,10 @@ class running_stage : public worker_set<Policy> {
     void leave(slot& me, Channels&... outputs) noexcept {
         const bool last = worker_set<Policy>::leave(me);
         const bool calls_hooks = last && num_begun_hooks_ > 0;
-        if (calls_hooks) call_end_hooks();
+        if (calls_hooks) {
+            detail::begin_overhead(me);
+            call_end_hooks();
+        }
         this->go_off(me, calls_hooks);
         run_.worker_left();  // before close(): a consumer that sees the end may end the statistics
         if (last) (outputs.close(), ...);

@@ -675,6 +675,7 @@ class slow_hook final : public weir::hook {
     explicit slow_hook(costly_loop& loop) : loop_(loop) {}
     void before(const weir::invocation&) override { loop_.pass(duration(3'000)); }
     void after(const weir::invocation&, const std::exception_ptr&) override { loop_.pass(duration(4'000)); }
+    void stage_ends(const std::string&) override { loop_.pass(duration(50'000)); }
 
   private:
     costly_loop& loop_;
@@ -757,8 +758,8 @@ TEST_CASE("hooks and on_failure are a stage's overhead, and no part of an invoca
                                  .hooks = {std::make_shared<slow_hook>(loop)}});
     run.wait();
     check_own_clocks(run.stats(), a, b);
-    CHECK(run.stats().stages[1].times().overhead >= duration(20 * 7'000));
-    CHECK(run.stats().stages[2].times().overhead >= duration(20 * 7'000 + 10 * 9'000));
+    CHECK(run.stats().stages[1].times().overhead >= duration(20 * 7'000 + 50'000));
+    CHECK(run.stats().stages[2].times().overhead >= duration(20 * 7'000 + 10 * 9'000 + 50'000));
 }
 
 TEST_CASE("many results of one item: the time of the function is without the wake-ups between them") {
