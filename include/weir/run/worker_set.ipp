@@ -183,6 +183,7 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
         const std::size_t had = workers_.size();
         while (workers_.size() > before) workers_.pop_back();  // adds all slots or none
         while (slots_.size() > before) slots_.pop_back();
+        while (samplers_.size() > before) samplers_.pop_back();
         if (concurrency < memory_shortage::many) throw;
         throw memory_shortage("stage '" + name_ + "': ", concurrency, "slots", had);
     }
