@@ -137,7 +137,9 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
 ///           operation.
 /// Lifetime: as for any other completion token, the I/O object and the buffers outlive the operation. If a
 ///           waiting coroutine is destroyed, its result is dropped, and the operation goes on. If the buffers
-///           lie in the frame, close the I/O object first, on the thread that runs the `io_context`.
+///           lie in the frame, close the I/O object first, on the thread that runs the `io_context`. The
+///           context outlives waits that a stop can end: those in pipelines' functions and in `when_any`,
+///           and those of `awaiting_unless`.
 /// Threads:  the operation starts on the coroutine's thread. As always in Asio, only one thread at a time may
 ///           use an I/O object.
 /// Stops:    in a pipeline's function, a stop of its run; the stage's time limit; and a `when_any` cancel the
