@@ -132,9 +132,12 @@ class io_executor final : public executor {
     ///                (in `sync_wait`, for an item or the end of a run) runs `io` until its wait
     ///                ends. 1 or more: a thread that doesn't run `io` blocks in such a wait, for ever if no
     ///                thread runs `io`. So a work guard has to keep `io.run()` going until no coroutine runs.
+    /// Errors: `std::invalid_argument` for a negative number.
     explicit io_executor(lib::io_context& io, std::size_t threads = 1)
         : executor({.parallelism = (std::max<std::size_t>)(threads, 1)}), io_(&io),
           native_(io.get_executor()), timers_(std::make_shared<detail::io_timers>(*this, native_)) {
+        weir::detail::refuse_negative(
+            threads, "weir: an io_executor was told a negative number of threads; tell it 0 or more");
         if (threads == 0) work_guard_.emplace(io.get_executor());
     }
 

@@ -9,6 +9,7 @@
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/timer.hpp>
 #include <weir/measure/clock.hpp>
+#include <weir/platform/numbers.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 
@@ -157,9 +158,13 @@ class scheduler_executor final : public executor {
   public:
     /// \param on       the scheduler that runs the coroutines.
     /// \param threads  the number of threads that run the scheduler's context; 0 counts as 1.
+    /// Errors: `std::invalid_argument` for a negative number.
     explicit scheduler_executor(Scheduler on, std::size_t threads = 1)
         : executor({.parallelism = (std::max<std::size_t>)(threads, 1)}), scheduler_(std::move(on)),
-          alarm_(std::make_shared<detail::alarm>(*this)) {}
+          alarm_(std::make_shared<detail::alarm>(*this)) {
+        weir::detail::refuse_negative(
+            threads, "weir: a scheduler_executor was told a negative number of threads; tell it 0 or more");
+    }
     ~scheduler_executor() override { alarm_->off(); }
 
     using executor::post;

@@ -46,6 +46,12 @@ class basic_locked_timers {
     /// The earliest deadline, in nanoseconds of the executor's clock; or `never`. seq_cst.
     [[nodiscard]] std::int64_t next() const noexcept { return next_.load(std::memory_order_seq_cst); }
 
+    /// Whether no timer is queued, not even one with the deadline `never`. Takes the lock.
+    [[nodiscard]] bool is_empty() const noexcept {
+        const std::lock_guard guard(lock_);
+        return timers_.next() == nullptr;
+    }
+
     /// Lifetime: a timer that was not refused may have fired, and be destroyed, when `add` returns.
     [[nodiscard("refused: post the timer's waiter")]] added add(timer& t) noexcept {
         return add(t, [] {});
@@ -103,7 +109,7 @@ class basic_locked_timers {
                     std::memory_order_seq_cst);
     }
 
-    detail::basic_spin_lock<Platform> lock_;
+    mutable detail::basic_spin_lock<Platform> lock_;
     timer_queue timers_;
     typename Platform::template atomic<std::int64_t> next_{never};
 };
@@ -143,7 +149,7 @@ class woken_timers : public std::enable_shared_from_this<Derived> {
     explicit woken_timers(executor& ex) noexcept : executor_(&ex) {}
     ~woken_timers() = default;
 
-    bool is_empty() const noexcept { return queue_.next() == queue_.never; }
+    bool is_empty() const noexcept { return queue_.is_empty(); }
     // The earliest deadline; only if there is a timer.
     time_point next() const noexcept { return time_point(duration(queue_.next())); }
 

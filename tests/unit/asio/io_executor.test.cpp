@@ -24,6 +24,7 @@
 #include <atomic>
 #include <chrono>
 #include <coroutine>
+#include <cstddef>
 #include <memory>
 #include <ranges>
 #include <stdexcept>
@@ -148,6 +149,32 @@ TEST_CASE("sleeps end in the order of their instants, whatever is added or cance
     weir::stop_source before;
     before.request_stop();
     CHECK_FALSE(sync_wait(on_io, weir::sleep_for(24h, before.get_token())));
+}
+
+TEST_CASE("a negative number of threads is refused") {
+    lib::io_context io;
+    CHECK(items::message_of([&] { const io_executor on_io(io, static_cast<std::size_t>(-1)); }) ==
+          "weir: an io_executor was told a negative number of threads; tell it 0 or more");
+}
+
+TEST_CASE("run() goes on while a coroutine sleeps without an end, until a stop ends the sleep") {
+    lib::io_context io;
+    io_executor on_io(io);
+    bool slept = true;
+    weir::stop_source stop;
+    weir::task_group group(on_io);
+    const auto sleeps = [&]() -> task<> {
+        slept = co_await weir::sleep_for((weir::duration::max)(), stop.get_token());
+    };
+    group.spawn(sleeps());
+    io.poll();
+    CHECK_FALSE(io.stopped());
+    stop.request_stop();
+    io.restart();
+    io.run();
+    CHECK_FALSE(slept);
+    io.restart();
+    sync_wait(group.join());
 }
 
 TEST_CASE("run() returns when nothing is posted and nobody sleeps, also after a sleep was cancelled") {

@@ -18,6 +18,7 @@
 
 #include <chrono>
 #include <coroutine>
+#include <cstddef>
 #include <memory>
 #include <ranges>
 #include <stdexcept>
@@ -43,6 +44,12 @@ TEST_CASE("coroutines run, yield and sleep on a scheduler's context") {
         co_return right;
     };
     CHECK(sync_wait(on_it, works()) == 15);
+}
+
+TEST_CASE("a negative number of threads is refused") {
+    senders::context there;
+    const senders::context::scheduler on(there);
+    CHECK_THROWS_AS(scheduler_executor(on, static_cast<std::size_t>(-1)), std::invalid_argument);
 }
 
 TEST_CASE("stages run on it, beside others on a pool") {
