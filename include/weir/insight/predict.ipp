@@ -42,6 +42,17 @@ WEIR_INLINE void check_recording(const pipeline_settings& settings, const record
     refuse_if(!is_finite(from.rate), "weir: the rate of the recording is infinite, or is no number");
 }
 
+WEIR_INLINE double elements_per_item(const pipeline_settings& settings) {
+    std::vector<double> batches;
+    for (const stage_settings& each : settings.stages) {
+        if (each.role == stage_role::aggregate) batches.push_back(static_cast<double>(each.batch_size));
+        if (each.role == stage_role::disaggregate && !batches.empty()) batches.pop_back();
+    }
+    double all = 1;
+    for (const double size : batches) all *= size;
+    return all;
+}
+
 WEIR_INLINE double mean_rate(const prediction& p) noexcept {
     double sum = p.rate;
     for (const double each : p.resampled) sum += each;

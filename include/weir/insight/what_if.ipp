@@ -47,17 +47,6 @@ WEIR_INLINE double mean_seconds(const recorded_stage& stage) {
     return stage.tasks.empty() ? 0 : sum * 1e-9 / static_cast<double>(stage.tasks.size());
 }
 
-WEIR_INLINE double elements_per_item(const pipeline_settings& settings) {
-    std::vector<double> batches;
-    for (const stage_settings& each : settings.stages) {
-        if (each.role == stage_role::aggregate) batches.push_back(static_cast<double>(each.batch_size));
-        if (each.role == stage_role::disaggregate && !batches.empty()) batches.pop_back();
-    }
-    double all = 1;
-    for (const double size : batches) all *= size;
-    return all;
-}
-
 // \returns " for a, b": the stages whose functions this thread pool calls; empty if it calls all functions.
 WEIR_INLINE std::string users_of(std::size_t pool, const pipeline_settings& settings) {
     std::string names;

@@ -46,8 +46,7 @@ struct epochs_of {
     std::uint64_t count;
 };
 
-// Returns the source of an epoch's items: the result of `make`, called with the epoch's number if `make`
-// takes a number; or a copy of `make`, a container.
+// Returns the source of an epoch's items: the result of `make(epoch)` or of `make()`, or a copy of `make`.
 template <class Make>
 decltype(auto) make_epoch(Make& make, std::uint64_t epoch) {
     if constexpr (callable<Make, std::uint64_t>) {
@@ -282,8 +281,7 @@ template <class Make>
 ///
 /// \param epochs  the source ends before the epoch with this number, from 0, also in a resumed run.
 /// Errors: `std::invalid_argument` for negative `epochs`, and for endless epochs of a sampler whose
-///         `has_draws` is false.
-///         Errors of the sampler's `next` end the stream and fail the run.
+///         `has_draws` is false. Errors of the sampler's `next` end the stream and fail the run.
 /// Cost:   one allocation a draw, if the run has a checkpoint.
 template <class Sampler>
     requires detail::sampler_like<Sampler>
