@@ -188,7 +188,7 @@ class run_context : public detached_task_owner {
     void record(failure f, bool reported) noexcept;
     bool has_failed() const noexcept { return failures_.has_failed(); }
     // Whether an exception destroys the run: what the run has put elsewhere lacks items then.
-    bool is_unwinding() const noexcept { return is_unwinding_; }
+    bool is_unwinding() const noexcept { return is_unwinding_.load(); }
     // Tells the reports why the stages have ended.
     void report_outcome() noexcept { reports_.end_by(outcome(), failures_.first_stage()); }
     void throw_failure() { failures_.throw_once(); }
@@ -225,7 +225,7 @@ class run_context : public detached_task_owner {
     // `pause_rule` then refuses these slots. (`profiled_graph::end_profiling` ends the waits for a quota.)
     void release_waiting() noexcept;
     // Called by the run's destructor.
-    void note_unwinding() noexcept { is_unwinding_ = std::uncaught_exceptions() > exceptions_; }
+    void note_unwinding() noexcept { is_unwinding_.store(std::uncaught_exceptions() > exceptions_); }
     bool have_all_left() const noexcept { return all_left_.stop_requested(); }
     stop_token all_left() const noexcept { return all_left_.get_token(); }
 
