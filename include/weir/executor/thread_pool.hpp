@@ -134,8 +134,8 @@ class basic_thread_pool final : public detail::basic_work_finder<Platform> {
     /// A thread that waits for an item of a run (a started pipeline) works in the place of one of this pool's
     /// threads: see `run_options::consumers_help`. Conditions: the thread runs no coroutine; exactly one run
     /// and no task group uses the pool; `on_thread_start` is not set; resumptions and channel operations take
-    /// at most 2 us on average, or 150 ns with several workers on several processors. At most `workers()`
-    /// threads run coroutines at a time.
+    /// at most 2 us on average, or 150 ns on several processors if the pool was made with several workers. At
+    /// most `workers()` threads run coroutines at a time.
     bool lend_place(detail::parker& done) noexcept override;
 
   private:

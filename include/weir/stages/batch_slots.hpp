@@ -54,7 +54,8 @@ struct batch_slots_options {
     weir::output_order output_order = weir::output_order::completion;
     /// The capacity of the queue behind the stage, in batches; at least 1.
     std::size_t capacity = 2;
-    /// How many items may fail: see `stage_options::max_failures`. A failed item has no place in a batch.
+    /// How many items may fail: see `stage_options::max_failures`. A failed item has no place in a batch,
+    /// unless it fails by `after` of a hook: then it counts as failed, and stays in its batch.
     std::optional<failure_limit> max_failures = std::nullopt;
     /// How long one call of the function may take, without the wait for a place: see
     /// `stage_options::time_limit`.
