@@ -96,7 +96,7 @@ template <class Policy>
 WEIR_INLINE void any_channel<Policy>::merge_sink(const std::string& sink, std::size_t capacity,
                                                  std::size_t of_sink, std::size_t bytes_of_sink) {
     core::merged_name_ = owned<const std::string>(new const std::string(core::name_ + " | " + sink));
-    set_max_bytes(core::bytes_.most + bytes_of_sink);
+    set_max_bytes(detail::smaller(core::bytes_.most + bytes_of_sink, SIZE_MAX / 2));  // more is refused
     set_capacity(capacity, of_sink);
     if constexpr (Policy::statistics) {
         core::sink_ = owned<sink_meter<typename core::platform, keeps_histograms<Policy>>>(

@@ -965,3 +965,12 @@ TEST_CASE("a channel holds pointers to arrays, to void and to incomplete types")
     CHECK(hidden.try_put(nullptr) == channel_status::success);
     CHECK(shared.try_put(nullptr) == channel_status::success);
 }
+
+TEST_CASE("the limits in bytes of a queue and of the sink behind it may be as large as each may be") {
+    weir::virtual_time time;
+    weir::channel<int> merged(2, time, "work");
+    auto& queue = weir::detail::base_of(merged);
+    queue.set_max_bytes(SIZE_MAX / 2);
+    queue.merge_sink("sink", 2 + 1 + 1, 1, SIZE_MAX / 2);
+    CHECK(queue.stats(std::nullopt).max_bytes == SIZE_MAX / 2);
+}
