@@ -27,10 +27,11 @@ namespace weir::detail {
 class lease_policy {
   public:
     // `one_processor`: the process has one processor, so a vacant place costs nothing. `one_worker`: the pool
-    // was made with one worker. If both are false, the limits for a step and a visit are lower, for two reasons: an
-    // idle worker can steal all but very short coroutines; and a coroutine that the consumer posts to the
-    // vacant place waits for the next visit, as the post wakes no idle worker. (Stages of 5 us, two workers,
-    // a consumer that takes 0.3 us an item: 4.6 us an item without leases; 6.0 with a limit of 2 us a step.)
+    // was made with one worker. If both are false, the limits for a step and a visit are lower, for two
+    // reasons: an idle worker can steal all but very short coroutines; and a coroutine that the consumer
+    // posts to the vacant place waits for the next visit, as the post wakes no idle worker. (Stages of 5 us,
+    // two workers, a consumer that takes 0.3 us an item: 4.6 us an item without leases; 6.0 with a limit of
+    // 2 us a step.)
     explicit lease_policy(bool one_processor, bool one_worker = true) noexcept
         : one_processor_(one_processor), longest_mean_step_(one_processor || one_worker ? 2'000 : 150),
           longest_visit_(one_processor || one_worker ? 50'000 : 25'000) {}

@@ -68,8 +68,8 @@ class invocation {
     ///          call without an item, as `flush` of a user's aggregator: how many items the stage has taken.
     [[nodiscard]] std::uint64_t item() const noexcept { return item_; }
 
-    /// \returns the item's epoch (pass of the source over its data), from 0; 0 if the source has no epochs. In
-    ///          a branch of a `split`, and at its join, each batch counts as an epoch.
+    /// \returns the item's epoch (pass of the source over its data), from 0; 0 if the source has no epochs.
+    ///          In a branch of a `split`, and at its join, each batch counts as an epoch.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
 
     /// \returns the index of the slot (worker of the stage), less than `stage_options::concurrency`, unless
