@@ -47,6 +47,12 @@ struct branch_queues {
     void close() noexcept {
         for (Queue* const each : queues) each->close();
     }
+    bool are_closed() const noexcept {
+        for (const Queue* const each : queues) {
+            if (!each->closed()) return false;
+        }
+        return true;
+    }
 };
 
 // Finds the branch that a chooser (a function of the user) has chosen, by the name or the index of the

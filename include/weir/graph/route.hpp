@@ -88,10 +88,11 @@ class running_route : public stage_kind<C, C, Policy> {
     }
     queue& output_for(const iteration& it) noexcept { return *branches_.queues[it.where]; }
     // In a branch of a `split`, an epoch is a part of a batch. If a branch of the route has ended, as by a
-    // `take(n)` stage, the other branches get the rest of the part, and its mark; then the route ends.
+    // `take(n)` stage, the other branches get the rest of the part, and its mark; then the route ends. The
+    // route ends at once if all branches have ended.
     bool continues_when_output_closed(iteration& it) noexcept {
         it.is_last = it.place.mark;
-        return ends_with_part_ && !this->may_end_early();
+        return ends_with_part_ && !this->may_end_early() && !branches_.are_closed();
     }
     bool is_finished(const iteration& it) const noexcept { return it.is_last; }
     bool tolerates_failure(const iteration&) const noexcept { return true; }

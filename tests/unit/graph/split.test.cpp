@@ -15,6 +15,7 @@
 #include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/source.hpp>
+#include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
@@ -205,6 +206,35 @@ TEST_CASE("a take in a route within a branch of a split ends the split with the 
         CHECK(of(one_by_one() | of_route(by_element, slowly(), slowly() | weir::take(1)) | one_part | sorted |
                  split(parity, {.order = split_order::branches}, branch("even", slowly()), branch("odd"))) ==
               lists{{0, 2, 101, 103}});
+    }
+}
+
+TEST_CASE("the stages before a route in a branch of a split end when all branches of the route have ended") {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        virtual_time time(seed);
+        int made = 0;
+        const auto makes_many = [&made](ints part) -> weir::generator<ints> {
+            for (; made < 1'000; ++made) co_yield ints(1, part[0]);
+        };
+        const auto of = [&](auto routed) {
+            made = 0;
+            lists all;
+            auto run = (in_batches(8, 4) |
+                        split(parity, {.order = split_order::branches},
+                              branch("even", weir::pipe(makes_many) | std::move(routed)), branch("odd")) |
+                        weir::for_each([&all](const ints& batch) {
+                            all.push_back(batch);
+                        })).start(time);
+            run.wait();
+            time.run();  // whatever still goes on
+            return all;
+        };
+        const auto in_turns = [n = 0](const ints&) mutable { return n++ % 2; };
+        CHECK(of(weir::route(in_turns, branch("a"), branch("b")) | weir::take(3)) == lists{{0, 0, 0, 1, 3}});
+        CHECK(made < 100);
+        CHECK(of(weir::route(in_turns, branch("a", weir::take(1)), branch("b", weir::take(2)))) ==
+              lists{{0, 0, 0, 1, 3}});
+        CHECK(made < 100);
     }
 }
 
