@@ -21,14 +21,15 @@ WEIR_INLINE profiled_graph<Policy>::profiled_graph(executor& ex, run_options opt
 
 template <class Policy>
 WEIR_INLINE auto profiled_graph<Policy>::max_slots(std::size_t stage) const -> std::size_t {
-    const executor_traits& where = stages_[stage]->own_executor().traits();
-    if (!stages_[stage]->blocks_threads() || where.exclusive) return SIZE_MAX;
+    const executor& where = stages_[stage]->own_executor();
+    if (!stages_[stage]->blocks_threads() || where.traits().exclusive) return SIZE_MAX;
     std::size_t taken = 0;
     for (const auto& each : stages_) {
         each->for_each_slot([&taken](slot& s) { taken += has_thread(s.state_since().first) ? 1U : 0U; });
     }
-    const std::size_t left = where.parallelism > taken ? where.parallelism - taken : 1;
-    return detail::larger(slots_[stage].before, where.parallelism == 2 ? left : left - 1);
+    const std::size_t threads = where.parallelism();
+    const std::size_t left = threads > taken ? threads - taken : 1;
+    return detail::larger(slots_[stage].before, threads == 2 ? left : left - 1);
 }
 
 template <class Policy>

@@ -267,8 +267,9 @@ TEST_CASE("as many trials are made as there are items for, those with the fewest
 TEST_CASE(
     "functions that don't await leave their executor a thread, where there are three, or as many as the run "
     "would") {
-    const auto ends_of = [](unsigned threads, std::size_t concurrency, bool awaits) {
-        weir::thread_pool pool(threads);
+    const auto ends_of = [](unsigned threads, std::size_t concurrency, bool awaits, unsigned before = 0) {
+        weir::thread_pool pool(before != 0 ? before : threads);
+        pool.set_workers(threads);
         const weir::detail::trial_limits most{.still = 3s, .trial = 10s, .leaves_threads = true};
         const auto same = [](int n) { return n; };
         const auto later = [](int n) -> weir::task<int> { co_return n; };
@@ -292,6 +293,7 @@ TEST_CASE(
     CHECK(ends_of(6, 1, false) == "1 2 5 ");
     CHECK(ends_of(2, 4, false) == "1 2 4 ");
     CHECK(ends_of(2, 1, true) == "1 2 5 ");
+    CHECK(ends_of(2, 1, false, 8) == "1 2 5- ");  // the pool had 8 workers
 }
 
 TEST_CASE(
