@@ -172,10 +172,10 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
                     {"the pipeline keeps up: the consumer waits ", percent_text(1 - consumer),
                      " of the time"});
     constexpr duration short_task(1'000);
-    if (const duration longest = longest_task(stats); longest < short_task) {
+    if (const duration task = longest_task(stats); task < short_task) {
         return says(
             limit_cause::overhead, {},
-            {"the tasks are short: none takes more than ", units::time(longest),
+            {"the tasks are short: none takes more than ", units::time(task),
              " on average, which is about as long as it takes to move an item; do more in a task, or move "
              "batches (aggregate)"});
     }
