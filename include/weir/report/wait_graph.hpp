@@ -61,9 +61,9 @@ class wait_graph {
     bool is_anything_alive() const noexcept { return is_anything_alive_; }
 
     // \returns the indices of the waits of the slots that could end `w`; none if `by_anyone(w)`. If a
-    //          function waits for a slot of its own stage, `w` is among these waits. Called after
-    //          `find_alive`.
-    std::vector<std::size_t> enders_of(const wait& w) const;
+    //          function waits for a slot of its own stage, `w` is among these waits. `most`: the most waits
+    //          of one stage. Called after `find_alive`.
+    std::vector<std::size_t> enders_of(const wait& w, std::size_t most = none) const;
 
     // Whether code that the graph doesn't know could end the wait: the consumer of a run, which takes its
     // results, or users of a channel outside of runs.
@@ -85,20 +85,20 @@ class wait_graph {
         bool is_last = false;             // the consumer of the run takes from the queue
     };
     struct known_stage {
-        std::size_t run;    // index in `runs_`
-        std::size_t first;  // index of the stage's first slot in `slots_`
-        std::size_t count;  // the number of its slots
-        bool failed;        // the run has failed
+        std::size_t run;     // index in `runs_`
+        std::size_t first;   // index of the stage's first slot in `slots_`
+        std::size_t count;   // the number of its slots
+        bool failed;         // the run has failed
+        bool alive = false;  // a slot is alive
     };
     struct known_slot {
         slot_seen seen;
-        std::size_t stage;  // index in `stages_`
-        bool alive = false;
+        std::size_t stage;                    // index in `stages_`
         std::vector<std::size_t> waits = {};  // indices in `waits` of the graph
     };
     struct known_run {
-        std::size_t first;  // index of the run's first slot in `slots_`
-        std::size_t count;  // the number of its slots
+        std::size_t first;  // index of the run's first stage in `stages_`
+        std::size_t count;  // the number of its stages
     };
 
     queue_ends& ends_of(const wait_site* queue) {
@@ -106,28 +106,25 @@ class wait_graph {
         return ends_[queue];
     }
 
-    // Calls `function(slot)` for each slot that could end the wait.
+    // Calls `function(stage)` for each stage whose slots could end the wait, with its index in `stages_`. A
+    // stage, not its slots: N slots that wait, and that N others could end, make N steps, not N * N.
     template <class Function>
     void each_ender(const wait& w, Function function) const {
-        const auto each = [&](std::size_t first, std::size_t count) {
-            for (std::size_t i = first; i < first + count; ++i) function(slots_[i]);
-        };
-        const auto of_stage = [&](std::size_t stage) { each(stages_[stage].first, stages_[stage].count); };
         const wait_kind kind = w.seen.kind;
         if (kind == wait_kind::get || kind == wait_kind::put) {
             const queue_ends& ends = ends_.find(sites[w.at].site)->second;
             const bool takes = kind == wait_kind::get && w.slot != none && !w.seen.in_function;
             const std::size_t own = takes ? slots_[w.slot].stage : none;
             for (const std::size_t s : kind == wait_kind::get ? ends.givers : ends.takers) {
-                if (s != own) of_stage(s);
+                if (s != own) function(s);
             }
             // A slot of the same stage could end the get, too: a slot that stops the stage closes the queue.
-            if (own != none) of_stage(own);
+            if (own != none) function(own);
         } else if (kind == wait_kind::turn) {
-            of_stage(slots_[w.slot].stage);
+            function(slots_[w.slot].stage);
         } else {
             const known_run& run = runs_[stages_[slots_[w.slot].stage].run];
-            each(run.first, run.count);
+            for (std::size_t i = run.first; i < run.first + run.count; ++i) function(i);
         }
     }
 

@@ -17,7 +17,7 @@ WEIR_INLINE void wait_graph::read(const registry::reader& all, bool states) {
     all.each<watched_run>([&](const watched_run& r) {
         run_seen seen;
         r.inspect(seen, states);
-        const std::size_t first = slots_.size();
+        const std::size_t first = stages_.size();
         for (stage_seen& s : seen.stages) {
             const std::size_t stage = stages_.size();
             for (const wait_site* p : s.from) ends_of(p).takers.push_back(stage);
@@ -25,11 +25,11 @@ WEIR_INLINE void wait_graph::read(const registry::reader& all, bool states) {
             stages_.push_back({runs_.size(), slots_.size(), s.per_slot.size(), seen.has_failed});
             for (const slot_seen& each : s.per_slot) {
                 slot_of_[each.who] = slots_.size();
-                slots_.push_back({each, stage, false, {}});
+                slots_.push_back({each, stage, {}});
             }
         }
         ends_of(seen.last).is_last = true;
-        runs_.push_back({first, slots_.size() - first});
+        runs_.push_back({first, stages_.size() - first});
     });
 }
 
@@ -62,28 +62,31 @@ WEIR_INLINE void wait_graph::find_alive(bool anybody) {
     for (std::size_t i = 0; i < waits.size(); ++i) {
         if (waits[i].slot != none) slots_[waits[i].slot].waits.push_back(i);
     }
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-        slots_[i].alive = !slots_[i].seen.gone && slots_[i].waits.empty();
-        anybody = anybody || slots_[i].alive;
+    for (known_slot& s : slots_) {
+        if (s.seen.gone || !s.waits.empty()) continue;
+        stages_[s.stage].alive = anybody = true;
     }
     for (bool changed = true; changed;) {
         changed = false;
         for (wait& w : waits) {
             if (w.alive || !could_end(w, anybody)) continue;
             w.alive = changed = anybody = true;
-            if (w.slot != none) slots_[w.slot].alive = true;
+            if (w.slot != none) stages_[slots_[w.slot].stage].alive = true;
         }
     }
     is_anything_alive_ = anybody;
     group();
 }
 
-WEIR_INLINE std::vector<std::size_t> wait_graph::enders_of(const wait& w) const {
+WEIR_INLINE std::vector<std::size_t> wait_graph::enders_of(const wait& w, std::size_t most) const {
     std::vector<std::size_t> found;
     if (by_anyone(w)) return found;
-    each_ender(w, [&](const known_slot& s) {
-        for (const std::size_t i : s.waits) {
-            if (&waits[i] != &w || w.seen.in_function) found.push_back(i);
+    each_ender(w, [&](std::size_t stage) {
+        const std::size_t before = found.size();
+        for (std::size_t k = 0; k < stages_[stage].count && found.size() - before < most; ++k) {
+            for (const std::size_t i : slots_[stages_[stage].first + k].waits) {
+                if (&waits[i] != &w || w.seen.in_function) found.push_back(i);
+            }
         }
     });
     return found;
@@ -106,7 +109,7 @@ WEIR_INLINE bool wait_graph::could_end(const wait& w, bool anybody) const {
     // than the graph shows.
     if (anybody && (w.seen.kind == wait_kind::others || has_failed(w))) return true;
     bool any = false;
-    each_ender(w, [&any](const known_slot& s) { any = any || s.alive; });
+    each_ender(w, [&](std::size_t stage) { any = any || stages_[stage].alive; });
     return any;
 }
 
@@ -117,10 +120,26 @@ WEIR_INLINE void wait_graph::group() {
         while (of[i] != i) i = of[i] = of[of[i]];
         return i;
     };
+    std::vector<std::size_t> first(stages_.size(), none);  // of each stage: a wait of its slots
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+        if (waits[i].slot != none) first[slots_[waits[i].slot].stage] = i;
+    }
+    std::vector<bool> is_one(stages_.size());  // the waits of the stage's slots are in one group
     for (std::size_t i = 0; i < waits.size(); ++i) {
         if (waits[i].alive) continue;
-        if (by_anyone(waits[i])) of[root(i)] = root(waits.size());
-        for (const std::size_t k : enders_of(waits[i])) of[root(i)] = root(k);
+        if (by_anyone(waits[i])) {
+            of[root(i)] = root(waits.size());
+            continue;
+        }
+        each_ender(waits[i], [&](std::size_t stage) {
+            const known_stage& s = stages_[stage];
+            if (first[stage] == none) return;
+            for (std::size_t k = s.first; k < s.first + s.count && !is_one[stage]; ++k) {
+                for (const std::size_t other : slots_[k].waits) of[root(other)] = root(first[stage]);
+            }
+            is_one[stage] = true;
+            of[root(i)] = root(first[stage]);
+        });
     }
     for (std::size_t i = 0; i < waits.size(); ++i) waits[i].group = root(i);
 }

@@ -46,8 +46,10 @@ struct stuck_wait {
     duration seen{};           ///< the time since an inspection first found the wait, which may be older
     bool in_function = false;  ///< the user's function waits, not the code of the library around it
     /// The waits of the slots that could end this wait, as indices in `deadlock_report::waits`. Empty: all
-    /// slots that could end this wait have ended themselves, or `by_anyone` is true.
+    /// slots that could end this wait have ended themselves, or `by_anyone` is true. Of each stage, about
+    /// `most_needs` waits at most.
     std::vector<std::size_t> needs;
+    static constexpr std::size_t most_needs = 16;  ///< see `needs`
     bool by_anyone = false;  ///< any coroutine or thread could end the wait, but none of them can go on
 };
 

@@ -95,7 +95,10 @@ WEIR_INLINE std::vector<std::size_t> known_waits::in_order(const wait_graph& gra
         line_of[i] = numbers.emplace(key, numbers.size()).first->second;
     }
     std::vector<std::vector<std::size_t>> needs(numbers.size());
-    for (const std::size_t i : group) {
+    std::vector<bool> has_needs(numbers.size());
+    for (const std::size_t i : group) {  // the waits of a line have the same needs
+        if (has_needs[line_of[i]]) continue;
+        has_needs[line_of[i]] = true;
         std::vector<std::size_t>& of_line = needs[line_of[i]];
         for (const std::size_t k : graph.enders_of(graph.waits[i])) {
             const auto found = line_of.find(k);
@@ -139,7 +142,7 @@ WEIR_INLINE deadlock_report known_waits::report_of(const wait_graph& graph,
         s.seen = now - known_.at(key_of(graph, w)).since;
         s.in_function = w.seen.in_function && w.seen.who != nullptr;
         s.by_anyone = graph.by_anyone(w);
-        for (const std::size_t k : graph.enders_of(w)) {
+        for (const std::size_t k : graph.enders_of(w, stuck_wait::most_needs)) {
             const auto found = place_of.find(k);
             if (found != place_of.end()) s.needs.push_back(found->second);
         }

@@ -362,6 +362,34 @@ TEST_CASE("a deadlock: slots that wait for their turn behind one whose function 
     never.close();
 }
 
+TEST_CASE("a wait that many slots of a stage could end needs some of them, and no other stage less") {
+    weir::thread_pool pool(2);
+    channel<int> never(1, pool, "never");
+    patient dog({pool});
+    const auto ask = [&](int) { return never.get(); };
+    auto run = (weir::source(std::views::iota(0)) | weir::pipe(ask, {.name = "ask", .concurrency = 40}) |
+                weir::pipe([](int i) { return i; }, {.name = "next", .concurrency = 40}) | weir::sink())
+                   .start(pool);
+    const joined waits([&] {
+        while (run.get()) {
+        }
+    });
+    const deadlock_report& report = dog.deadlock();
+    REQUIRE(report.waits.size() == 82);  // of 40 + 40 slots, the source and the consumer
+    for (const weir::stuck_wait& each : report.waits) {
+        if (each.stage == "next") {
+            std::size_t num_ask = 0;
+            for (const std::size_t i : each.needs) num_ask += report.waits[i].stage == "ask" ? 1U : 0U;
+            CHECK(num_ask == weir::stuck_wait::most_needs);
+            CHECK(each.needs.size() == 2 * weir::stuck_wait::most_needs);  // the others are of its own stage
+        }
+    }
+    CHECK(told(report).find("40 slots of stage 'next' wait to get; that needs stage 'ask'") !=
+          std::string::npos);
+    never.close();
+    run.stop();
+}
+
 TEST_CASE("a deadlock: a full loop back to the source") {
     weir::thread_pool pool(2);
     channel<int> again(2, pool, "again");
