@@ -14,6 +14,7 @@
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::uint64_t
 #include <memory>   // for std::shared_ptr
+#include <mutex>    // for std::lock_guard
 #include <string>   // for std::string
 #include <utility>  // for std::move
 
@@ -32,7 +33,8 @@ struct trace_options {
     /// Every `every`-th item of a source is traced, from the first on; at least 1.
     std::uint64_t every = 100;
     /// The number of events to keep, 40 bytes each. Each stage gets the same number, divided among its slots;
-    /// each slot keeps its last events.
+    /// each slot keeps its last events. Slots that a raised concurrency adds keep further events: `n` slots,
+    /// added one by one to a stage, together less than 1 + log(n) times the number of the stage.
     std::size_t max_events = 200'000;
     /// Items that a source begins in this time after the start of the run are not traced.
     duration after = duration(0);
@@ -77,19 +79,25 @@ class trace_report final : public run_report {
     /// Errors: `std::bad_alloc`. Threads: any.
     [[nodiscard]] std::string text() const;
 
-    void begins(const pipeline_stats&) override { running_->reserve(); }
+    void begins(const pipeline_stats&) override { running()->reserve(); }
     WEIR_INLINE void ends(const pipeline_stats&, const pipeline_stats&) override;
 
   private:
     WEIR_INLINE std::shared_ptr<detail::run_trail> follows_items() override;
 
+    std::shared_ptr<detail::run_trace> running() const {
+        const std::lock_guard guard(lock_);
+        return running_;
+    }
+
     static detail::trace_settings settings_of(const trace_options& o);
 
     const std::string path_;
     const detail::trace_settings settings_;
-    std::shared_ptr<detail::run_trace> running_;     // of the run that goes on
-    mutable detail::standard_platform::mutex lock_;  // guards `ended_`
-    std::shared_ptr<detail::run_trace> ended_;       // of the last run that has ended
+    // Guards the members below: a run may begin while the run before it ends.
+    mutable detail::standard_platform::mutex lock_;
+    std::shared_ptr<detail::run_trace> running_;  // of the run that goes on
+    std::shared_ptr<detail::run_trace> ended_;    // of the last run that has ended
 };
 
 }  // namespace weir

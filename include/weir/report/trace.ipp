@@ -214,7 +214,7 @@ WEIR_INLINE std::string trace_report::text() const {
 }
 
 WEIR_INLINE void trace_report::ends(const pipeline_stats&, const pipeline_stats&) {
-    running_->end();
+    running()->end();
     {
         const std::lock_guard guard(lock_);
         ended_ = std::move(running_);
@@ -224,6 +224,7 @@ WEIR_INLINE void trace_report::ends(const pipeline_stats&, const pipeline_stats&
 
 WEIR_INLINE std::shared_ptr<detail::run_trail> trace_report::follows_items() {
     auto next = std::make_shared<detail::run_trace>(settings_);
+    const std::lock_guard guard(lock_);
     // The report shares the trace with the run. A run that could not be started has released the trace.
     if (running_ != nullptr && running_.use_count() > 1) {
         throw std::logic_error("weir: a trace_report is of one run at a time, and the one before goes on");

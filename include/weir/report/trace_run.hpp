@@ -176,7 +176,6 @@ class slot_trace final : public slot_trail {
 struct stage_trace {
     explicit stage_trace(const std::string& of) : name(of) {}
     const std::string name;
-    std::size_t share = 0;  // the number of events for each slot
     std::vector<std::unique_ptr<slot_trace>> per_slot;
 };
 
@@ -198,7 +197,8 @@ class run_trace final : public run_trail {
     }
     WEIR_INLINE slot_trail& add_slot(std::size_t stage) override;
     // Called when all stages are added. Allocates the slots' rings. Each stage gets the same share of the
-    // events, because each stage sees about as many traced items.
+    // events, because each stage sees about as many traced items. A slot that is added later gets the share
+    // that it would have had from the start, so that n slots together keep less than 1 + log(n) such shares.
     void reserve();
     void begin(std::int64_t now) noexcept override { begin_ = now; }
 
@@ -221,7 +221,13 @@ class run_trace final : public run_trail {
     }
 
   private:
+    // The number of events for each of the slots of a stage.
+    std::size_t share_of(std::size_t num_slots) const noexcept {
+        return larger<std::size_t>(1, settings_.most / stages_.size() / larger<std::size_t>(1, num_slots));
+    }
+
     const trace_settings settings_;
+    bool is_reserved_ = false;
     std::int64_t begin_ = 0;
     mutable standard_platform::mutex lock_;  // guards the slots of the stages once the run has begun
     std::vector<std::unique_ptr<stage_trace>> stages_;

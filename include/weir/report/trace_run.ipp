@@ -67,19 +67,16 @@ WEIR_INLINE slot_trail& run_trace::add_slot(std::size_t stage) {
     auto added = std::make_unique<slot_trace>(settings_, begin_, stage);
     slot_trace& slot = *added;
     const std::lock_guard guard(lock_);
-    if (stages_[stage]->share != 0) slot.events.reserve(stages_[stage]->share);
+    if (is_reserved_) slot.events.reserve(share_of(stages_[stage]->per_slot.size() + 1));
     stages_[stage]->per_slot.push_back(std::move(added));
     return slot;
 }
 
 WEIR_INLINE void run_trace::reserve() {
     for (const auto& stage : stages_) {
-        const std::size_t num_slots =
-            larger<std::size_t>(1, stage->per_slot.size());  // a run without statistics adds none
-        const std::size_t share = settings_.most / stages_.size() / num_slots;
-        stage->share = larger<std::size_t>(1, share);
-        for (const auto& slot : stage->per_slot) slot->events.reserve(stage->share);
+        for (const auto& slot : stage->per_slot) slot->events.reserve(share_of(stage->per_slot.size()));
     }
+    is_reserved_ = true;
 }
 
 WEIR_INLINE void run_trace::end() noexcept {
