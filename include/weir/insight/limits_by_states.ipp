@@ -236,13 +236,13 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
                      "' with ", percent_text(most), ": what it does at first takes long"});
     }
     for (const stage_stats& each : stats.stages) {
-        const service_times slots(each);
+        const service_times service(each);
         // When the input ends, a slot may still have a long invocation.
         const duration at_end = larger(stats.elapsed / 10, 2 * (each.task_times.max)());
-        if (!is_judged(each) || !slots.shortest || slots.longest - *slots.shortest < at_end) continue;
+        if (!is_judged(each) || !service.shortest || service.longest - *service.shortest < at_end) continue;
         return says(limit_cause::unsure, {},
-                    {"slots of '", each.name, "' were in service for ", units::time(*slots.shortest), " to ",
-                     units::time(slots.longest),
+                    {"slots of '", each.name, "' were in service for ", units::time(*service.shortest),
+                     " to ", units::time(service.longest),
                      "; explain a part of the run in which their number is the same"});
     }
     return says(
