@@ -170,7 +170,7 @@ class stoppable_handler : public handler<State> {
     explicit stoppable_handler(const std::shared_ptr<State>& state)
         : handler<State>(state), strand_(state->strand), slot_(state->signal.slot()) {}
 
-    using executor_type = decltype(State::strand);
+    using executor_type = decltype(State::strand);  // Asio looks for this name in a handler
     executor_type get_executor() const noexcept { return strand_; }
 
     using cancellation_slot_type = lib::cancellation_slot;

@@ -180,7 +180,8 @@ class any_channel : public channel_puts<Policy> {
     using typename puts::wakes;
 
     // Locks both ends of the channel. The destructor unlocks, and then wakes the waiters in `woken`.
-    // `ends_apart`: takes both locks even if one lock guards both ends, for a change of the number of locks.
+    // `ends_apart`: takes both locks even if one lock guards both ends, for a caller that lets one lock guard
+    // both from now on, or no longer does.
     class [[nodiscard]] locked_change {
       public:
         explicit locked_change(any_channel& c, bool ends_apart = false) noexcept : held_(c, ends_apart) {}

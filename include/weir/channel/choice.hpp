@@ -89,7 +89,7 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
         }
     }
 
-    // Not inlined: a coroutine would keep the thread-local address when it continues on another thread.
+    // Not inlined: a coroutine that goes on on another thread would keep the address of this thread's slice.
     WEIR_NOINLINE bool try_now() override {
         this->ends_slice_ =
             is_end_of_slice<typename Channel::policy_type>(Puts, channel_.count_at(line), nullptr);

@@ -74,8 +74,8 @@ class device_buffer {
     detail::device_memory memory_;
 };
 
-/// Several arrays in one piece of device memory, filled by one copy, which may be pending: the result of
-/// `to_device` for `parts(...)`.
+/// Several arrays in one piece of device memory, filled by one copy, which may be pending. The stage
+/// `to_device` makes such an object from the arrays that its function lists by `weir::cuda::parts(...)`.
 ///
 ///     b.data.hand_over(training);
 ///     auto [pixels, labels] = b.data.parts();  // spans of device memory

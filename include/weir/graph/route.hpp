@@ -31,7 +31,7 @@ struct route_options {
     weir::executor* executor = nullptr;
     /// The capacity of the queue before each branch and of the queue behind the join, in items, at least 1.
     std::size_t capacity = 2;
-    /// For how many items the chooser may fail: see `stage_options::max_failures`.
+    /// For how many items the chooser may fail; one more stops the run. See `stage_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
     /// The source location that reports show for the stage: see `stage_options::where`.
     std::source_location where = detail::call_place::current();
@@ -96,7 +96,8 @@ class running_route : public stage_kind<C, C, Policy> {
     }
     bool is_finished(const iteration& it) const noexcept { return it.is_last; }
     bool tolerates_failure(const iteration&) const noexcept { return true; }
-    // For checkpoints: an item whose failure is tolerated counts as consumed.
+    // For checkpoints (records of the consumed samples): an item whose failure is tolerated counts as
+    // consumed, which its provenance (the samples that it was made from) tells the record.
     void acknowledge(iteration& it) noexcept {
         this->acknowledge_drop(base::item_traits::provenance_of(*it.item));
     }

@@ -29,7 +29,7 @@ struct tee_options {
     weir::executor* executor = nullptr;
     /// The capacity of each of the two queues behind the stage, in items, at least 1.
     std::size_t capacity = 2;
-    /// The source location that reports show for the stage: see `stage_options::where`.
+    /// The source location of the braces, which reports show for the stage: see `stage_options::where`.
     std::source_location where = detail::call_place::current();
 };
 

@@ -212,7 +212,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     }
 
     /// Collective: waits for all ranks, then counts their items. Exact if no rank puts, gets or cancels
-    /// meanwhile. Resumes: as for a `task`.
+    /// meanwhile. Resumes: on the awaiting coroutine's executor.
     [[nodiscard]] task<channel_balance> balance() {
         const communicator of = this->comm();
         co_await of.barrier();

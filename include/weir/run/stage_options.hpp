@@ -85,7 +85,7 @@ struct stage_options {
     std::vector<shared_hook> hooks = {};
 
     /// The source location of the stage: of the braces of its options, or of the call without options.
-    /// Reports show `loader.cpp:42`, unless the options were made without braces.
+    /// Reports show `loader.cpp:42`. Options that were made without braces have no place: nothing is shown.
     std::source_location where = detail::call_place::current();
 };
 

@@ -217,7 +217,7 @@ class machine_awaiter {
 };
 
 // The coroutine of a worker. Owns the state machine, and destroys the machine before the coroutine signals
-// its end.
+// its end to the run: from then on, the run and the stage may be destroyed.
 detached_task<void> run_machine(owned<slot_machine> given);
 
 }  // namespace weir::detail

@@ -248,7 +248,7 @@ template <class T>
 inline constexpr bool is_task<task<T>> = true;
 
 // The type of the result of an awaitable that `when_all`, `when_any` or `sync_wait` awaits: a value for an
-// rvalue reference, unless A is a task.
+// rvalue reference, as its object may end with the await; for a task, the type of its result.
 template <class A>
 using joined_result_t = std::conditional_t<is_task<A>, await_result_t<A>, stored_result_t<await_result_t<A>>>;
 

@@ -108,7 +108,7 @@ class [[nodiscard]] detached_task {
         detached_task get_return_object() noexcept { return detached_task(handle::from_promise(*this)); }
         coroutine_env& env() noexcept { return env_; }
         // At the first resumption, records for which stage or run (`ends->work`) the thread works, unless the
-        // coroutine works for a slot (worker of a stage).
+        // coroutine works for a slot (worker of a stage): the slot itself records that.
         class initial_awaiter {
           public:
             explicit initial_awaiter(const promise_type& p) noexcept : promise_(&p) {}
