@@ -222,8 +222,8 @@ class channel_items : public channel_core<Policy> {
     }
 
     // The puts and gets that change the statistics, if one lock guards both ends: the put of the first item,
-    // the get of the last item, and each put and get of the queue before the sink, which serves as the queue
-    // behind the sink, too (`any_channel::merge_sink`). With two locks, the slow path does these puts and gets.
+    // the get of the last item, and each put and get of the queue before the sink, which is the queue behind
+    // the sink, too (`any_channel::merge_sink`). With two locks, the slow path does these puts and gets.
     WEIR_ALWAYS_INLINE bool put_is_accounted() const noexcept {
         return Policy::statistics && core::has_one_lock() && (core::size() == 0 || core::has_sink());
     }

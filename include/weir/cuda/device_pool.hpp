@@ -75,7 +75,7 @@ class device_buffer {
 };
 
 /// Several arrays in one piece of device memory, filled by one copy, which may be pending. The stage
-/// `to_device` makes such an object from the arrays that its function lists by `weir::cuda::parts(...)`.
+/// `to_device` makes such an object from the members of an item that its argument `parts(...)` names.
 ///
 ///     b.data.hand_over(training);
 ///     auto [pixels, labels] = b.data.parts();  // spans of device memory

@@ -66,8 +66,7 @@ WEIR_INLINE void run_core<Policy>::start() {
     for (auto& stage : stages_) stage->begin(now);
     if (this->consumer() != nullptr) this->consumer()->begin(now);
     // Only now, as the queues and slots have begun: from here on, a watchdog, which searches for deadlocks,
-    // may inspect the run. Not on virtual time (`exclusive`), which finds
-    // deadlocks by itself.
+    // may inspect the run. Virtual time (`exclusive`) finds deadlocks itself.
     if (!this->main_executor().traits().exclusive) the_registry->add(*this);
     // Before the stages start, so that none begins with an item.
     if (!announced) cancel();

@@ -75,7 +75,7 @@ struct kind_defaults {
     void commit(iteration_state& /*it*/) noexcept {}
     // Whether a failed task may fail its item only: see `max_failures`. False: a failed task fails the stage.
     bool tolerates_failure(const iteration_state& /*it*/) const noexcept { return false; }
-    // Whether the work counts as a task in the statistics. Called after the work, if `has_work` returned true.
+    // Whether statistics count the work as a task. Called after the work, if `has_work` returned true.
     bool counts_as_task(const iteration_state& /*it*/) const noexcept { return true; }
     // Called if the failure of an item is tolerated; with `makes_results_later`, also if its task succeeded.
     // From then on, only the results of the item, if any, have to be consumed for a checkpoint (the record of
