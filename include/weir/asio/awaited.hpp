@@ -58,6 +58,7 @@ class guest_executor final : public executor {
         on_ = lib::any_io_executor();
     }
 
+    // Lets a task here await Asio's coroutines (asio/native_awaitable.hpp): gives them this executor of Asio.
     const void* runs_on(const void* library) const noexcept override {
         return library == &this_library ? &on_ : nullptr;
     }
@@ -89,7 +90,7 @@ class guest_wait_base {
 // The waits on one execution context of Asio, whose destructor ends the waits, as it ends pending operations.
 class guest_waits final : public lib::execution_context::service {
   public:
-    static inline lib::execution_context::id id;
+    static inline lib::execution_context::id id;  // Asio requires it of a service
 
     explicit guest_waits(lib::execution_context& of) : service(of) {}
 
@@ -133,6 +134,7 @@ class guest_wait final : guest_wait_base, weir::detail::detached_task_owner {
     using token = lib::use_awaitable_t<Executor>;
     using handler = typename lib::async_result<token, void()>::handler_type;
 
+    // Called by Asio with the completion handler `then`: begins the wait.
     class initiation {
       public:
         explicit initiation(guest_wait& it) noexcept : it_(&it) {}
@@ -156,6 +158,7 @@ class guest_wait final : guest_wait_base, weir::detail::detached_task_owner {
     // Resumes on Asio's executor, when the awaited operation has ended.
     auto wait() { return lib::async_initiate<const token, void()>(initiation(*this), token()); }
 
+    // Returns the result of the task. After a cancellation, throws Asio's error instead of `stopped`.
     T take() {
         try {
             return task_.take();
@@ -165,6 +168,7 @@ class guest_wait final : guest_wait_base, weir::detail::detached_task_owner {
     }
 
   private:
+    // Starts the task. A cancellation of the waiting coroutine requests its stop.
     void begin(handler then) {
         lib::cancellation_slot slot = lib::get_associated_cancellation_slot(then);
         if (slot.is_connected()) slot.assign([this](lib::cancellation_type) { stop_.request_stop(); });
@@ -189,7 +193,7 @@ class guest_wait final : guest_wait_base, weir::detail::detached_task_owner {
     Executor home_;  // that of the waiting coroutine
     guest_waits* waits_;
     std::unique_ptr<guest_executor> guest_;
-    bool is_dropped_ = false;
+    bool is_dropped_ = false;  // `abandon` was called
     stop_source stop_;
     const stop_token token_;
     const weir::detail::end_token ends_{&token_};  // ends the waits of `task_` when a stop is requested
@@ -197,6 +201,7 @@ class guest_wait final : guest_wait_base, weir::detail::detached_task_owner {
     weir::detail::detached_task<T> task_;
 };
 
+// The result of `awaited`: a coroutine of Asio that waits for the awaitable of weir.
 template <class T, class A, class Executor>
 lib::awaitable<T, Executor> await_as_guest(A a) {
     const Executor home = co_await lib::this_coro::executor;

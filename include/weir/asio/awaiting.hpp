@@ -25,7 +25,8 @@ namespace detail {
 // The awaitable of an operation of Asio: starts the operation when awaited.
 //
 // `HasToken`: the user has given a stop token, so an operation that can't be cancelled is rejected at compile
-// time.
+// time. `Values`: the tuple of what the completion handler gets. `AsTuple`: `co_await` returns `Values` as
+// they are. `Initiation`: the function object by which Asio starts the operation, with `InitArgs`.
 template <bool HasToken, class Values, bool AsTuple, class Initiation, class... InitArgs>
 class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
   public:
@@ -89,6 +90,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
     std::int64_t ready_at() const noexcept { return state_->ready_at(); }
 
   private:
+    // Starts the operation, which calls `then` when it has ended.
     template <class Handler>
     void begin(std::shared_ptr<pending<Values>> state, Handler then) {
         state_ = std::move(state);
@@ -108,7 +110,7 @@ class [[nodiscard("co_await this, or the operation doesn't begin")]] operation {
         on_end_.reset();
     }
 
-    stop_token stop_;
+    stop_token stop_;  // the user's; without one, never stopped
     Initiation initiation_;
     std::tuple<InitArgs...> args_;
     const weir::detail::end_token* ends_ = nullptr;  // null: no run, time limit or `when_any` ends the wait

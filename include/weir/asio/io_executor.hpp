@@ -78,6 +78,7 @@ class io_timers : public weir::detail::woken_timers<io_timers> {
         lib::post(strand_, [self = shared_from_this()] { self->arm_here(); });
     }
 
+    // Sets the timer of Asio to the earliest of the timers. Called in the strand.
     void arm_here() {
         if (is_empty()) {
             timer_.cancel();
@@ -91,6 +92,7 @@ class io_timers : public weir::detail::woken_timers<io_timers> {
         });
     }
 
+    // Called by the timer of Asio: posts the coroutines whose time has come.
     void fire() {
         if (is_empty()) return;
         fire_due();
@@ -180,6 +182,7 @@ class io_executor final : public executor {
         view.workers.assign(threads, {all_busy, ended});
     }
 
+    // For coroutines of Asio that a coroutine here awaits (asio/native_awaitable.hpp): this executor of Asio.
     const void* runs_on(const void* library) const noexcept override {
         return library == &detail::this_library ? &native_ : nullptr;
     }
@@ -188,6 +191,7 @@ class io_executor final : public executor {
     [[nodiscard]] lib::io_context& context() const noexcept { return *io_; }
 
   private:
+    // Called by the context: resumes the coroutine, and counts the begin and the end for `inspect`.
     void work_on(std::coroutine_handle<> h) {
         class ending {
           public:
@@ -208,6 +212,7 @@ class io_executor final : public executor {
     const lib::any_io_executor native_;
     detail::io_timers::count posted_{0};  // the number of posts so far
     std::shared_ptr<detail::io_timers> timers_;
+    // Only if `threads` is 0: without work, the context would stop, and `drive` could no longer run it.
     std::optional<lib::executor_work_guard<lib::io_context::executor_type>> work_guard_;
 };
 

@@ -64,6 +64,7 @@ inline const lib::any_io_executor& native_executor_of(executor& ex) {
 // The awaitable of a coroutine of Asio that is awaited without `on`.
 template <class T, class Executor>
 class [[nodiscard("co_await this, or the coroutine doesn't begin")]] spawning {
+    // Holds the awaitable that `co_spawn` returns, which can't be moved.
     class spawned {
       public:
         spawned(const Executor& where, lib::awaitable<T, Executor>&& coroutine)

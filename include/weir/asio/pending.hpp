@@ -40,6 +40,7 @@ class pending : public pending_base {
   public:
     using pending_base::pending_base;
 
+    // What Asio has passed to the handler; none: the operation was dropped.
     std::optional<Values> values;
     std::exception_ptr error;  // thrown while the handler stored the values; or null
 };
@@ -173,6 +174,7 @@ class stoppable_handler : public handler<State> {
     using executor_type = decltype(State::strand);  // Asio looks for this name in a handler
     executor_type get_executor() const noexcept { return strand_; }
 
+    // Asio looks for this name, too: to let the signal reach the operation.
     using cancellation_slot_type = lib::cancellation_slot;
     cancellation_slot_type get_cancellation_slot() const noexcept { return slot_; }
 

@@ -131,7 +131,7 @@ class ticket {
 
     context_state& state_;
     completion* completion_;
-    bool submitted_ = false;
+    bool submitted_ = false;  // the reactor has the completion, too
 };
 
 // Awaits an operation on a device. `Work` describes the operation, and has the members
@@ -190,8 +190,8 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_work {
   private:
     std::shared_ptr<context_state> state_;
     Work work_;
-    const std::string* stage_ = nullptr;
-    completion* completion_ = nullptr;
+    const std::string* stage_ = nullptr;  // the name of the awaiting stage, for errors; null: none
+    completion* completion_ = nullptr;    // of the last co_await; null: none yet
 };
 
 }  // namespace weir::cuda::detail

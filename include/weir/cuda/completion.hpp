@@ -50,7 +50,7 @@ class event_pool {
         return event;
     }
     unsigned flags() const noexcept { return flags_; }  // for the caller that makes an event
-    void give(cudaEvent_t event) noexcept {
+    void give(cudaEvent_t event) noexcept {             // to be recorded again
         const std::scoped_lock held(lock_);
         free_.push_back(event);
     }
@@ -122,7 +122,7 @@ class completion {
     ~completion() = default;
 
     std::shared_ptr<mailbox> box_;
-    standard_platform::atomic<std::uint32_t> owners_{1};
+    standard_platform::atomic<std::uint32_t> owners_{1};  // at first, its maker
 };
 
 // The memory of all completions of the process; never freed.
@@ -270,10 +270,10 @@ class mailbox final : public weir::detail::polled_source {
         return reinterpret_cast<completion*>(const_cast<mailbox*>(this));
     }
 
-    standard_platform::atomic<completion*> newest_{nullptr};
-    standard_platform::atomic<bool> ending_{false};
-    standard_platform::atomic<std::uint32_t> for_context_thread_{0};
-    reader* reader_ = nullptr;
+    standard_platform::atomic<completion*> newest_{nullptr};          // the others follow by `next`
+    standard_platform::atomic<bool> ending_{false};                   // ask_to_end() was called
+    standard_platform::atomic<std::uint32_t> for_context_thread_{0};  // completions that need it
+    reader* reader_ = nullptr;                                        // null: not set yet
 };
 
 inline completion& completion::make(std::shared_ptr<mailbox> box, cudaEvent_t event, reaction then) {

@@ -108,7 +108,7 @@ class blocking_threads {
     };
 
     std::mutex lock_;
-    bool ended_ = false;
+    bool ended_ = false;  // end() was called
     std::list<one> all_;
 };
 
@@ -139,8 +139,8 @@ class context_state {
     const std::shared_ptr<mailbox>& box() const noexcept { return box_; }
 
     event_pool events{cudaEventDisableTiming};
-    event_pool timed_events{cudaEventDefault};
-    device_status broken;
+    event_pool timed_events{cudaEventDefault};  // events that record times, for statistics
+    device_status broken;                       // the error that broke the device, if any
 
     // False in a forked process, where no CUDA call works, and locks may be held for ever.
     bool is_here() const noexcept { return born_.is_here(); }
@@ -175,7 +175,7 @@ class context_state {
         return run_on_context_thread(box_, device_, std::move(call));
     }
 
-    blocking_threads threads;
+    blocking_threads threads;  // for copies that would block the caller's thread
 
     // Called first on the context's thread: makes the device current there.
     void choose_device() noexcept { chosen_ = cudaSetDevice(device_); }
@@ -218,15 +218,15 @@ class context_state {
         throw error(code, call, measured == nullptr ? std::string() : measured->stage());
     }
 
-    [[noreturn]] void refuse(cudaError_t code, int found) const;
+    [[noreturn]] void refuse(cudaError_t code, int found) const;  // there is no such device
 
     // `call` is set to the name of the function that failed.
     cudaError_t make_pool(const char*& call) noexcept;
 
     const weir::detail::process_of_origin born_;  // the process that made the context
     const int device_;
-    const completion_by how_;
-    bool on_host_ = false;
+    const completion_by how_;           // how ends of operations are found out
+    bool on_host_ = false;              // there is no device
     cudaError_t chosen_ = cudaSuccess;  // the result of choose_device()
     cudaMemPool_t pool_ = nullptr;      // null: none yet, or none on this device
     const std::shared_ptr<mailbox> box_ = std::make_shared<mailbox>();  // pending operations, for the reactor
@@ -290,7 +290,7 @@ class context {
     void end() noexcept;
 
     std::shared_ptr<detail::context_state> state_;
-    weir::detail::basic_pool_threads<> thread_{"weir cuda"};
+    weir::detail::basic_pool_threads<> thread_{"weir cuda"};  // one, which runs the reactor
 };
 
 }  // namespace weir::cuda

@@ -134,7 +134,7 @@ inline context::context(device d, context_options options)
 }
 
 inline void context::end() noexcept {
-    if (thread_.are_elsewhere()) return thread_.join();
+    if (thread_.are_elsewhere()) return thread_.join();  // in a forked process
     state_->threads.end();
     state_->box()->ask_to_end();
     thread_.join();

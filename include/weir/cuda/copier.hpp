@@ -36,7 +36,7 @@ namespace weir::cuda::detail {
 // stage that keeps the order of its items, a later item holds its memory, on the host and the device, until
 // all earlier items have left. If an earlier item waited for these resources, the stage would deadlock.
 class item_order {
-    using gate = channel<char>;
+    using gate = channel<char>;  // at which one item waits for its turn
     struct call {
         bool is_done = false;              // leave() was called before it was the call's turn
         std::shared_ptr<gate> waits_at{};  // gets an item when it is the call's turn; null: no wait
@@ -155,7 +155,7 @@ class pending_copies {
     };
 
   private:
-    shared_event begin() {
+    shared_event begin() {  // for `place`: its `after`
         const std::scoped_lock held(lock_);
         shared_event oldest;
         if (free_ != 0) {
@@ -166,11 +166,11 @@ class pending_copies {
         }
         return oldest;
     }
-    void add(shared_event copy) {
+    void add(shared_event copy) {  // `copy`: the end of a queued copy
         const std::scoped_lock held(lock_);
         ends_.push_back(std::move(copy));
     }
-    void give_up() {
+    void give_up() {  // the copy was not queued
         const std::scoped_lock held(lock_);
         ++free_;
     }
@@ -202,7 +202,7 @@ struct copying_run {
 
     stream copies;  // runs the copies
     pinned_pool* pool;
-    item_order order;
+    item_order order;                   // in which items acquire memory and blocks
     std::shared_ptr<transfer_log> log;  // null: no measurement
 };
 
@@ -276,6 +276,7 @@ inline task<std::optional<device_memory>> send(copier& s, item_order::place& min
     co_return std::move(there);
 }
 
+// `send` for a batch in page-locked memory, and for one that has to be packed.
 inline task<std::optional<device_memory>> send_block(copier& s, item_order::place& mine, lease block,
                                                      const invocation& call) {
     if (block.bytes().data() == nullptr) {

@@ -111,7 +111,7 @@ class device_blocks final : public device_allocator {
     };
 
     std::shared_ptr<detail::context_state> state_;
-    std::byte* first_;
+    std::byte* first_;  // the user's memory
     std::size_t block_bytes_;
     std::vector<std::shared_ptr<detail::pooled_event>> last_use_;  // by block: recorded when it was freed
     std::mutex lock_;
@@ -135,6 +135,7 @@ class freed_memory {
     // Errors: std::bad_alloc; then the piece is not added.
     void add(cudaStream_t s, piece what) { row_of(s).pieces.push_back(std::move(what)); }
 
+    // The number of all pieces: how much room `idle` of take_over() may need.
     std::size_t size() const noexcept {
         std::size_t all = 0;
         for (const row& r : rows_) all += r.pieces.size();
@@ -188,6 +189,7 @@ class freed_memory {
         std::deque<piece> pieces;  // in the order of their release
     };
 
+    // Returns the row of the stream; adds one if there is none.
     row& row_of(cudaStream_t s) {
         for (row& r : rows_) {
             if (r.stream == s) return r;
@@ -196,7 +198,7 @@ class freed_memory {
         return rows_.back();
     }
 
-    std::vector<row> rows_;
+    std::vector<row> rows_;  // one for each stream with pieces
 };
 
 }  // namespace detail

@@ -42,11 +42,13 @@ class device_account : public std::enable_shared_from_this<device_account> {
     }
     device_account(const device_account&) = delete;
     device_account& operator=(const device_account&) = delete;
+    // Waits for the work on memory that is still to be freed, and frees it.
     ~device_account();
 
     const std::shared_ptr<context_state>& of() const noexcept { return state_; }
     std::size_t max_bytes() const noexcept { return max_bytes_; }
 
+    // Returns how many bytes are in use now.
     std::size_t used() {
         harvest();
         const std::scoped_lock held(lock_);
@@ -78,6 +80,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     // false if no memory is in use any more.
     bool expects_news();
 
+    // Throws `weir::cuda::error`: too little memory is free, and none in use could come back.
     [[noreturn]] void refuse(std::size_t bytes) const;
 
     // A coroutine that waits for memory. While a waiter exists, try_take() returns null to later callers.
@@ -94,6 +97,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
             const std::scoped_lock held(at_.lock_);
             --at_.num_waiting_;
         }
+        // Called when the coroutine has taken the item of `turn`: the destructor passes the turn on.
         void has_turn() noexcept { has_turn_ = true; }
 
       private:
@@ -128,6 +132,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     void defer_free(void* memory, std::size_t bytes, const stream& on,
                     const std::shared_ptr<pooled_event>& behind) noexcept;
 
+    // Throws `std::invalid_argument` for more bytes than `max_bytes`.
     void check_size(std::size_t bytes) const;
 
     // Keeps a record of freed memory until its event is over. Returns false if there is no host memory for
@@ -153,6 +158,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
         if (waits) tell();
     }
 
+    // Allocates from the allocator or the runtime. Returns null if too little is free.
     void* allocate(std::size_t bytes, cudaStream_t s);
 
     // Counts freed memory whose event is over as free, and removes its record. Returns whether there was any.
@@ -166,6 +172,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
 
     // Wakes the waiter whose turn it is. The waiter then tries again to take memory.
     void tell() noexcept { static_cast<void>(news.try_put(0)); }
+    // Lets the next waiter have the turn.
     void pass_turn() noexcept { static_cast<void>(turn.try_put(0)); }
 
     clock_executor clock_;  // of the channels below
@@ -181,7 +188,7 @@ class device_account : public std::enable_shared_from_this<device_account> {
     std::mutex lock_;              // guards the members below
     std::size_t used_ = 0;         // bytes in use
     std::size_t num_waiting_ = 0;  // coroutines that wait for memory
-    freed_memory freed_;
+    freed_memory freed_;           // that queued work may still use
 };
 
 // Device memory without an element type. Belongs to a stream: first to that of its allocation, then to that
@@ -257,6 +264,7 @@ class device_memory {
         of()->fail(code, "cudaEventRecord");
     }
 
+    // Records the event behind the work of the stream; makes later work of the stream wait for the event.
     void record(const pooled_event& e, const stream& s) const {
         of()->check_call(cudaEventRecord(e.get(), s.get()), "cudaEventRecord");
     }
@@ -268,10 +276,10 @@ class device_memory {
     stream stream_;  // the memory is freed behind this stream's work
     void* data_ = nullptr;
     std::size_t bytes_;
-    shared_event behind_;  // recorded by the destructor; the memory is free when this event is over
-    shared_event copied_;  // see copied()
-    bool was_handed_over_ = false;
-    std::shared_ptr<transfer_log> log_;
+    shared_event behind_;           // recorded by the destructor; the memory is free when this event is over
+    shared_event copied_;           // see copied()
+    bool was_handed_over_ = false;  // hand_over() was called: its stream may have queued work on the memory
+    std::shared_ptr<transfer_log> log_;  // of the run's copies; null: no measurement
     std::shared_ptr<copy_times> times_;  // of the copy to the device; null: not measured
 };
 

@@ -75,7 +75,8 @@ class device_buffer {
 };
 
 /// Several arrays in one piece of device memory, filled by one copy, which may be pending. The stage
-/// `to_device` makes such an object from the members of an item that its argument `parts(...)` names.
+/// `to_device` makes such an object from the members of an item that its argument `parts(...)` names. It is
+/// the member `data` of the stage's result, a `device_batch`: `b` in this example.
 ///
 ///     b.data.hand_over(training);
 ///     auto [pixels, labels] = b.data.parts();  // spans of device memory

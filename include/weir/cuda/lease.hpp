@@ -75,6 +75,7 @@ class pinned_blocks {
     const std::size_t count;
 
   private:
+    // Returns `blocks`. Throws for 0.
     static std::size_t checked(std::size_t bytes, std::size_t blocks) {
         if (bytes != 0 && blocks != 0) return blocks;
         throw std::invalid_argument("weir: a pinned_pool of " + std::to_string(blocks) + " blocks of " +
@@ -187,6 +188,7 @@ class [[nodiscard("the block goes back at once")]] lease {
     lease(std::shared_ptr<detail::pinned_blocks> pool, std::byte* block, std::size_t size) noexcept
         : pool_(std::move(pool)), block_(block), size_(size) {}
 
+    // Throws if the lease has no block any more.
     void check_block() const {
         if (block_ != nullptr) return;
         throw std::invalid_argument(
@@ -220,6 +222,7 @@ class [[nodiscard("the block goes back at once")]] lease {
         block_ = nullptr;
     }
 
+    // Queues the copy to device memory. The lease keeps the block.
     void queue_copy(const stream& s, void* to) const {
         detail::context_state& of = *s.shared()->of();
         if (of.on_host()) {

@@ -70,6 +70,7 @@ template <class T>
 struct element_of_block<pinned_buffer<T>> {
     using type = T;
 };
+// Moves the block out of such an object.
 inline lease block_of(lease& given) noexcept { return std::move(given); }
 template <class T>
 lease block_of(pinned_buffer<T>& given) noexcept {
@@ -114,6 +115,7 @@ struct copied_part<parts_of<Parts...>, Batch> {
         device_batch<Batch, std::ranges::range_value_t<std::invoke_result_t<const Parts&, const Batch&>>...>;
 };
 
+// Whether `to_device` can copy the part of the batch.
 template <class Part, class Batch>
 concept can_be_copied = requires { typename copied_part<Part, Batch>::rest; };
 
@@ -126,6 +128,7 @@ struct host_part {
     std::size_t at;
 };
 
+// Returns the size of all parts in a block, with the gaps between them.
 inline std::size_t size_of(std::span<const host_part> parts) noexcept {
     return parts.back().at + parts.back().bytes;
 }
@@ -146,6 +149,7 @@ class part_ranges {
   public:
     explicit part_ranges(std::tuple<Views...> views) : views_(std::move(views)) {}
 
+    // Returns the parts, with their offsets in a block.
     std::array<host_part, number> pieces() const {
         return std::apply(
             [this](const auto&... each) {
@@ -167,6 +171,7 @@ class part_ranges {
     }
 
   private:
+    // The numbers of elements of the parts.
     std::array<std::size_t, number> sizes() const {
         return std::apply(
             [](const auto&... each) {
@@ -274,6 +279,7 @@ auto find_parts(const parts_of<Parts...>& parts, Item& item)
         parts.each);
 }
 
+// Whether `to_host` can copy the part of the item.
 template <class Part, class Item>
 concept has_buffers = requires(const Part& part, Item& item) { detail::find_parts(part, item); };
 

@@ -213,6 +213,7 @@ class pinned_pool {
         co_return Buffer(std::move(got), size...);
     }
 
+    // Returns `bytes`. Throws for more than a block.
     std::size_t checked(std::size_t bytes) const {
         if (bytes <= shared_->block_bytes) return bytes;
         throw std::invalid_argument("weir: " + std::to_string(bytes) + " bytes don't fit into a block of '" +

@@ -224,7 +224,7 @@ class reactor final : private mailbox::reader {
         return c.on != nullptr && c.begun != 0 && !c.begun_late;
     }
 
-    std::int64_t next_look(std::int64_t now, bool by_guard) const noexcept {
+    std::int64_t next_look(std::int64_t now, bool by_guard) const noexcept {  // when to poll next
         std::int64_t next = never;
         for (const completion* c = first_; c != nullptr; c = c->next) {
             next = weir::detail::smaller(next, next_look_at(*c, now, by_guard));
@@ -259,8 +259,8 @@ class reactor final : private mailbox::reader {
         if (has_answer) return c.result == cudaSuccess;
         // The event was captured into a graph, or was destroyed: it will never be complete.
         if (c.result == cudaErrorCapturedEvent || c.result == cudaErrorInvalidResourceHandle) return true;
-        // A waiter that is told of the end reuses the memory of the work. So an error counts as the end of
-        // the work only if no queued work can be done after the error.
+        // A waiter that is told of the end reuses the memory of the work. So any other error counts as the
+        // end of the work only if no queued work can be done after the error.
         if (!ends_all_work(c.result)) return false;
         broken_.set(c.result);
         c.result = broken_.get();
@@ -279,8 +279,8 @@ class reactor final : private mailbox::reader {
     }
 
     mailbox& box_;
-    event_pool& events_;
-    device_status& broken_;
+    event_pool& events_;     // of the context
+    device_status& broken_;  // of the context
     const context_options options_;
     usual_times times_;
     // Only the thread that polls uses the members below.

@@ -93,6 +93,7 @@ class error : public std::system_error {
     [[nodiscard]] bool sticky() const noexcept { return is_sticky(status()); }
 
   private:
+    // Returns the text of `what()`.
     static std::string text(cudaError_t code, const char* call, const std::string& stage,
                             const std::string& hint) {
         std::string said = std::string("weir: ") + call + " gave " + cudaGetErrorName(code) + " (" +
@@ -174,6 +175,7 @@ inline cudaError_t captured_or_not(cudaStream_t stream) noexcept {
                              (code == cudaSuccess && status != cudaStreamCaptureStatusNone);
     return is_captured ? cudaErrorStreamCaptureUnsupported : code;
 }
+// Whether the stream is captured, so that nothing may be queued on it.
 inline bool is_captured(cudaStream_t stream) noexcept {
     return captured_or_not(stream) == cudaErrorStreamCaptureUnsupported;
 }
@@ -206,6 +208,7 @@ inline bool may_block(const piece& p) noexcept {
            (to == cudaMemoryTypeHost && from == cudaMemoryTypeHost);
 }
 
+// Queues the copies, a call for each. After an error, some may be queued.
 inline cudaError_t copy_one_by_one(std::span<const piece> pieces, cudaStream_t stream) noexcept {
     for (const piece& p : pieces) {
         const cudaError_t code = cudaMemcpyAsync(p.to, p.from, p.bytes, cudaMemcpyDefault, stream);

@@ -137,6 +137,7 @@ class fetching_slot {
             return result_of<Item>{std::move(item), data<Item>(std::move(there))};
         }
     }
+    // Returns the copy, or vectors with its elements.
     template <class Item>
     static data_of<Item> data(typename found_in<Item>::pinned there) {
         if constexpr (Vectors) {

@@ -119,6 +119,7 @@ class transfer_log {
         return true;
     }
 
+    // The time between two events on the device; none: the query fails, as if the copy has failed.
     static std::optional<duration> between(const shared_event& a, const shared_event& b) noexcept {
         float ms = 0;
         const exempt_from_captures asking;
@@ -128,11 +129,11 @@ class transfer_log {
     }
 
     std::mutex lock_;
-    std::vector<std::shared_ptr<copy_times>> copies_;
-    std::size_t most_ = least;  // the number of copies at which add() calls harvest()
+    std::vector<std::shared_ptr<copy_times>> copies_;  // not yet in `sum_`
+    std::size_t most_ = least;                         // the number of copies at which add() calls harvest()
     // By consumer's stream: when the stream ended its last batch. The most recently used stream comes last.
     std::vector<std::pair<cudaStream_t, shared_event>> idle_since_;
-    transfer_stats sum_;
+    transfer_stats sum_;  // of the copies that are finished
 };
 
 // Measures a wait, by the clock of the thread's executor, from the construction to the call of `was_for_...`.

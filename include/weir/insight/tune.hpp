@@ -50,7 +50,8 @@ enum class tuning_outcome {
     outdated,    ///< no change was on trial, and times have changed: the tuner begins anew
 };
 
-/// One step of a tuner, at the end of a lap.
+/// One call of `tuner::step` or `tuner::decide`, mostly at the end of a lap. A lap with too few items, or
+/// whose times can't be modelled, goes on instead: `sentence` then says so.
 struct tuning_step {
     std::uint64_t lap = 0;                          ///< the number of the call of `step`, from 1
     duration at{};                                  ///< the time from the start of the run

@@ -31,7 +31,7 @@ namespace weir::mpi::detail {
 template <class Begin, class Result>
 class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : operation {
     using value = std::invoke_result_t<Result&, const operation&>;
-    struct cancel_now {
+    struct cancel_now {  // called at a stop request
         awaited_call* it;
         void operator()() const noexcept { it->loop_->cancel(*it); }
     };
@@ -103,6 +103,7 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
         is_over_.store(true, std::memory_order_release);  // pairs with the destructor
         waiting_->answer();
     }
+    // Unregisters the stop callbacks: the operation is no longer cancelled.
     void stop_listening() noexcept {
         on_stop_.reset();
         on_end_.reset();
@@ -114,11 +115,11 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     weir::detail::result<value> value_;
     bool may_stop_;
     stop_token stop_;
-    bool resumed_ = false;
-    standard_platform::atomic<bool> is_over_{false};
-    std::optional<weir::detail::async_completion> waiting_;
-    std::optional<stop_callback<cancel_now>> on_stop_;  // called at a stop request for `stop_`
-    std::optional<stop_callback<cancel_now>> on_end_;   // called at a stop request for `coroutine_env::ends`
+    bool resumed_ = false;                                   // the coroutine has gone on
+    standard_platform::atomic<bool> is_over_{false};         // ended() was called
+    std::optional<weir::detail::async_completion> waiting_;  // resumes the coroutine; none: not awaited
+    std::optional<stop_callback<cancel_now>> on_stop_;       // called at a stop request for `stop_`
+    std::optional<stop_callback<cancel_now>> on_end_;  // called at a stop request for `coroutine_env::ends`
 };
 
 // For operations that have no result.

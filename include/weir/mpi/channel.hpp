@@ -227,7 +227,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
 
   private:
     template <class Stop>
-    auto begin_put(T& item, Stop stop) {
+    auto begin_put(T& item, Stop stop) {  // packs the item if there is a `wire` for it
         if constexpr (is_packed) {
             S sent = wire<T>::pack(item);
             return putting<weir::detail::put_made_operation<outbox, Stop>>(*this, std::move(stop),
@@ -237,7 +237,7 @@ class channel final : detail::item_link<detail::sent_t<T>> {
                                                                       std::move(stop));
         }
     }
-    std::optional<T> after_get(std::optional<detail::arrival<S>>&& arrived) {
+    std::optional<T> after_get(std::optional<detail::arrival<S>>&& arrived) {  // counts and unpacks
         if (!arrived) {
             this->check_failure();
             return std::nullopt;

@@ -73,7 +73,7 @@ class communicator {
     friend class detail::leaked_on_failure;
     using bytes = std::vector<std::byte>;
 
-    const detail::owned_comm& owned() const {
+    const detail::owned_comm& owned() const {  // throws if there are no ranks
         if (comm_ == nullptr) {
             throw std::logic_error(
                 "weir: this communicator has no ranks: it was default-constructed, or is "
@@ -90,7 +90,7 @@ class communicator {
     }
 
     template <class T>
-    static received received_by(const detail::operation& o) {
+    static received received_by(const detail::operation& o) {  // what a receive found
         return {o.status().MPI_SOURCE, o.status().MPI_TAG, detail::elements<T>::count_in(o.status())};
     }
     template <class T>

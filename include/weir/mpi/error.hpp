@@ -18,6 +18,7 @@ inline constexpr int any_tag = -1;   ///< as `MPI_ANY_TAG`
 
 namespace detail {
 
+// Returns the name of a class of errors, for messages.
 inline std::string name_of_class(int error_class) {
     struct entry {
         int value;
@@ -87,6 +88,7 @@ class error : public std::system_error {
 
 namespace detail {
 
+// Returns the class of a code that MPI has returned.
 inline int class_of(int code) noexcept {
     int error_class = MPI_ERR_UNKNOWN;
     return MPI_Error_class(code, &error_class) == MPI_SUCCESS ? error_class : MPI_ERR_UNKNOWN;

@@ -44,7 +44,7 @@ namespace detail {
 // All but the constructor and `leave` are called under the lock of the reactor, which polls MPI. A function
 // that calls MPI is called on a thread that may do so.
 class heartbeat final : public periodic_work {
-    enum tags : int { beat, failure, leaving };
+    enum tags : int { beat, failure, leaving };  // of the three kinds of messages
 
   public:
     // `comm`: a duplicate of the world's, for this object alone.
@@ -146,6 +146,7 @@ class heartbeat final : public periodic_work {
         loop_.fail(std::make_shared<const rank_failed>(rank, why));
     }
 
+    // Sends the text about the failure to all ranks that have still to be told.
     void tell_untold() noexcept {
         std::erase_if(untold_, [this](int rank) {
             return send(failure, rank, failure_text_.data(), static_cast<int>(failure_text_.size()));
@@ -219,12 +220,12 @@ class heartbeat final : public periodic_work {
     std::int64_t next_beat_ = 0;     // when the next heartbeat is due
     std::int64_t abandoned_at_ = 0;  // 0: no call of abandon(), or explained
     std::int64_t failed_at_ = 0;     // when this rank saw a failure; 0: none
-    standard_platform::atomic<bool> has_left_{false};
-    bool has_stopped_ = false;
-    bool told_ = false;                    // the leader was told that this rank has left
-    int num_leavers_ = 0;                  // ranks that have told this one that they have left
-    MPI_Request beat_ = MPI_REQUEST_NULL;  // the send of the last heartbeat
-    std::string failure_text_;
+    standard_platform::atomic<bool> has_left_{false};  // leave() was called
+    bool has_stopped_ = false;                         // stop() was called
+    bool told_ = false;                                // the leader was told that this rank has left
+    int num_leavers_ = 0;                              // ranks that have told this one that they have left
+    MPI_Request beat_ = MPI_REQUEST_NULL;              // the send of the last heartbeat
+    std::string failure_text_;        // the number of the failed rank, and the reason, for the other ranks
     std::vector<int> untold_;         // ranks that have still to be told of the failure
     std::vector<MPI_Request> sends_;  // of notices about a failure, which may be pending
 };

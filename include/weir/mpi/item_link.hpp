@@ -51,6 +51,7 @@ class parcels {
         free_.pop_back();
         return p;
     }
+    // The parcel has ended: its item is destroyed, and it can be taken again.
     void give(Parcel& p) noexcept {
         p.item.reset();
         free_.push_back(&p);
@@ -82,7 +83,7 @@ class item_link : public link {
         });
     }
 
-    // Errors: `std::length_error` if the item has 2 GiB or more.
+    // Returns the item. Errors: `std::length_error` if the item has 2 GiB or more.
     static S& checked(S& item) {
         static_cast<void>(elements<std::byte>(bytes_of(item).size()));
         return item;
@@ -119,7 +120,7 @@ class item_link : public link {
     weir::channel<arrival<S>> in;
 
   private:
-    struct sending final : detail::operation {
+    struct sending final : detail::operation {  // the parcel of an item that is sent
         explicit sending(item_link& of) : detail::operation("MPI_Isend", any_rank, false), link_(of) {}
         int begin(MPI_Request& request, bool&) noexcept override {
             const std::span<std::byte> bytes = bytes_of(*item);
@@ -132,7 +133,7 @@ class item_link : public link {
         std::int64_t begun = 0;
         std::optional<S> item;
     };
-    struct receiving final : detail::operation {
+    struct receiving final : detail::operation {  // the parcel of an item that is received
         explicit receiving(item_link& of) : detail::operation("MPI_Imrecv", any_rank, false), link_(of) {}
         int begin(MPI_Request& request, bool&) noexcept override {
             const std::span<std::byte> bytes = bytes_of(*item);
@@ -141,8 +142,8 @@ class item_link : public link {
         void ended() noexcept override { link_.receiving_ended(*this); }
         item_link& link_;
         int from = 0;
-        bool is_complete = false;
-        receiving* next = nullptr;
+        bool is_complete = false;   // the item has arrived
+        receiving* next = nullptr;  // in the row of its rank
         MPI_Message message = MPI_MESSAGE_NULL;
         std::optional<S> item;
     };
@@ -178,6 +179,7 @@ class item_link : public link {
         begin_parcel_here(*next);
         return true;
     }
+    // Counts the time of the send. After a failure, the parcel is not used again: MPI may still read it.
     void sending_ended(sending& s) noexcept {
         if (!s.is_cancelled()) {
             figures().wire += now() - s.begun;
@@ -250,7 +252,7 @@ class item_link : public link {
     parcels<receiving> receivings_;
     std::vector<row> arriving_;     // by rank
     std::size_t num_arriving_ = 0;  // items in all rows
-    bool all_have_ended_ = false;
+    bool all_have_ended_ = false;   // all_have_ended() was called: `in` closes after the last item
 };
 
 }  // namespace weir::mpi::detail

@@ -88,7 +88,7 @@ class link : operation {
         kick();
     }
 
-    void check_failure() const {
+    void check_failure() const {  // throws if a rank has failed
         if (loop_->failure() != nullptr) throw rank_failed(*loop_->failure());
     }
 
@@ -104,20 +104,20 @@ class link : operation {
     // `all_have_gone`: each consumer has sent `gone` or `bye`, and is sent no more items. `failed`: nothing
     // is sent or received any more.
     virtual bool send_next(int to) noexcept = 0;  // returns whether there was an item
-    virtual bool has_items() noexcept = 0;
-    virtual bool is_drained() noexcept = 0;  // no items, and no more will come
+    virtual bool has_items() noexcept = 0;        // that wait to be sent
+    virtual bool is_drained() noexcept = 0;       // no items, and no more will come
     virtual void receive(int from, MPI_Message message, std::size_t bytes) noexcept = 0;
     virtual void all_have_ended() noexcept = 0;
     virtual void all_have_gone() noexcept = 0;
     virtual void failed() noexcept = 0;
 
-    void open() noexcept {
+    void open() noexcept {  // begins to receive; called by the constructor of `channel`
         underway_.fetch_add(1, std::memory_order_relaxed);  // as in kick()
         loop_->submit(*this, &clock_);
         if (expects_notes()) begin_parcel(listener_);
         kick();
     }
-    bool is_finished() const noexcept { return finished_.is_set(); }
+    bool is_finished() const noexcept { return finished_.is_set(); }  // nothing more can arrive
     // Blocks until nothing more can arrive.
     void wait_for_all() noexcept {
         while (!is_finished()) loop_->wait(finished_);
@@ -143,7 +143,7 @@ class link : operation {
         if (o.error_class() != MPI_SUCCESS) report_error(o.error_class(), o.call(), with);
         operation_ended();
     }
-    void report_error(int error_class, const char* call, int rank) noexcept {
+    void report_error(int error_class, const char* call, int rank) noexcept {  // this rank fails
         loop_->report(error(error_class, call, rank).what());
     }
 
@@ -218,7 +218,7 @@ class link : operation {
         note_text text_;
     };
 
-    struct peer {
+    struct peer {  // one rank of the channel, maybe this one
         peer(link& of, int r, const role& mine) noexcept
             : rank(r), credits(mine.capacity), end_note(of, r, note_kind::end),
               credit_note(of, r, note_kind::credit), gone_note(of, r, note_kind::gone),
@@ -238,7 +238,7 @@ class link : operation {
         note end_note, credit_note, gone_note, bye_note;
     };
 
-    struct kick_operation final : operation {
+    struct kick_operation final : operation {  // calls send_pending() under the lock
         explicit kick_operation(link& of) noexcept : operation("MPI_Isend", any_rank, false), of_(of) {}
         int begin(MPI_Request&, bool&) noexcept override {
             // acq_rel; pairs with kick(): send_pending() sees the writes of callers that found `true` here
@@ -251,16 +251,16 @@ class link : operation {
         standard_platform::atomic<bool> is_queued{false};
     };
 
-    void operation_ended() noexcept {
+    void operation_ended() noexcept {  // counts one less
         // relaxed: all operations end under the reactor's lock, which orders their writes
         if (underway_.fetch_sub(1, std::memory_order_relaxed) == 1 && has_stopped_) finished_.set();
     }
 
-    void send_pending() noexcept;  // credit, items, and at last the notes `end`
-    peer* next_with_credit() noexcept;
-    void end_credit_wait() noexcept;
-    void send_ends() noexcept;      // tells the consumers that no more items follow
-    void return_credit() noexcept;  // to the producers, for items that were got
+    void send_pending() noexcept;       // credit or `gone`, items, and at last the notes `end`
+    peer* next_with_credit() noexcept;  // null: no consumer has given credit
+    void end_credit_wait() noexcept;    // adds the wait until now to `counts_`
+    void send_ends() noexcept;          // tells the consumers that no more items follow
+    void return_credit() noexcept;      // to the producers, for items that were got; or `gone`
     // Receives items that have arrived, at most half of room() (all of it if the capacity is 1). Sets
     // `again`, so that each poll calls this function again, until is_over() returns true.
     inline int begin(MPI_Request&, bool& again) noexcept override;

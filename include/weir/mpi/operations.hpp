@@ -32,8 +32,8 @@ class operation {
     virtual void ended() noexcept = 0;
 
     const char* call() const noexcept { return call_; }
-    int peer() const noexcept { return peer_; }  // the other rank; `any_rank`: none
-    int error_class() const noexcept { return error_class_; }
+    int peer() const noexcept { return peer_; }                   // the other rank; `any_rank`: none
+    int error_class() const noexcept { return error_class_; }     // MPI_SUCCESS: no error
     bool is_cancelled() const noexcept { return is_cancelled_; }  // also: ended by give_up()
     const MPI_Status& status() const noexcept { return status_; }
 
@@ -175,6 +175,7 @@ class operations {
         });
     }
 
+    // Tests all requests by one call of MPI. Returns whether an operation has ended.
     bool test_requests() noexcept {
         if (requests_.empty()) return false;
         int num_done = 0;
@@ -199,6 +200,7 @@ class operations {
         }
         return remove_ended();
     }
+    // Ends the operation of a request; remove_ended() then removes both from the lists.
     void end_request(std::size_t at, const MPI_Status& status, int code) noexcept {
         operation& o = *std::exchange(owners_[at], nullptr);
         o.status_ = status;

@@ -173,6 +173,7 @@ struct summands : elements<T> {
 
 // Owns a communicator of MPI, and frees the communicator on a thread that may call MPI.
 class owned_comm {
+    // Frees the communicator, and then destroys itself. Made in advance: the destructor allocates nothing.
     class freeing final : public operation {
       public:
         explicit freeing(MPI_Comm comm) noexcept : operation("MPI_Comm_free", any_rank, false), comm_(comm) {}
@@ -218,6 +219,8 @@ class owned_comm {
         throw std::invalid_argument("weir: there is no rank " + std::to_string(peer) +
                                     " here; ranks are 0 to " + std::to_string(size - 1));
     }
+    // Errors: `std::invalid_argument` for a negative tag; and, below, for a wrong rank, or number of
+    // elements.
     static void check_tag(int tag) {
         if (tag >= 0) return;
         throw std::invalid_argument("weir: tags of messages are 0 or more, and this is " +

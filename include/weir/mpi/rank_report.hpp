@@ -171,16 +171,16 @@ class rank_report final : public run_report {
 
     const communicator all_;
     const std::shared_ptr<detail::reactor> loop_;
-    const int exceptions_ = std::uncaught_exceptions();
-    weir::detail::standard_platform::atomic<bool> has_begun_{false};
-    weir::detail::standard_platform::atomic<bool> is_merged_{false};
+    const int exceptions_ = std::uncaught_exceptions();  // when the report was made: see the destructor
+    weir::detail::standard_platform::atomic<bool> has_begun_{false};  // the report has had a run
+    weir::detail::standard_platform::atomic<bool> is_merged_{false};  // no rank waits for this one
     const shown show_;
     weir::channel<pipeline_stats> laps_;  // laps that wait to be merged
     std::optional<pipeline_stats> kept_;  // a lap for which `laps_` had no room
-    pipeline_stats total_;
-    rank_stats merged_total_;
+    pipeline_stats total_;                // of this rank's whole run
+    rank_stats merged_total_;             // the result of total()
     std::exception_ptr failure_;  // of `show`: thrown after the reductions, for which the other ranks wait
-    task_group group_;
+    task_group group_;            // of merge()
 };
 
 }  // namespace weir::mpi

@@ -238,7 +238,7 @@ class reactor final : public weir::detail::polled_source {
     }
     void unlock() noexcept { locked_.store(0, std::memory_order_seq_cst); }
 
-    bool work(bool polls) noexcept {
+    bool work(bool polls) noexcept {  // under the lock
         bool ended = begin_new();
         if (cancels_.exchange(false, std::memory_order_seq_cst)) ended = begun_.cancel_marked() || ended;
         if (polls && failure() == nullptr) ended = begun_.test() || ended;
@@ -251,10 +251,10 @@ class reactor final : public weir::detail::polled_source {
         return ended;
     }
 
-    bool begin_or_give_up(operation& o) noexcept {
+    bool begin_or_give_up(operation& o) noexcept {  // none begins after a failure
         return failure() != nullptr ? operations::give_up(o) : begun_.begin(o);
     }
-    bool begin_new() noexcept {
+    bool begin_new() noexcept {  // the submitted operations, the oldest first
         operation* newer = newest_.exchange(nullptr, std::memory_order_acquire);  // pairs with push()
         operation* row = nullptr;
         while (newer != nullptr) {
@@ -271,21 +271,21 @@ class reactor final : public weir::detail::polled_source {
     }
 
     const polling_options how_;
-    const bool has_guard_;
-    thread_id only_{};  // the only thread that may call MPI; none: every thread may
+    const bool has_guard_;  // a thread calls run()
+    thread_id only_{};      // the only thread that may call MPI; none: every thread may
     platform::atomic<operation*> newest_{nullptr};  // the list of submitted operations, the newest first
     platform::atomic<bool> cancels_{false};         // an operation has to be cancelled: see cancel()
-    platform::atomic<std::uint32_t> locked_{0};
-    platform::atomic<std::uint32_t> news_{0};  // how often `ask_for_poll` was called
-    platform::atomic<bool> is_ending_{false};
+    platform::atomic<std::uint32_t> locked_{0};     // 1: a thread has the lock
+    platform::atomic<std::uint32_t> news_{0};       // how often `ask_for_poll` was called
+    platform::atomic<bool> is_ending_{false};       // end() was called
     platform::atomic<bool> is_failed_{false};
     platform::atomic<bool> is_closed_{false};
     platform::atomic<std::size_t> num_begun_{0};  // the size of `begun_`, for threads without the lock
     std::shared_ptr<const rank_failed> failure_;
     // Used by poll(now, bool), which one thread at a time calls:
-    std::uint32_t seen_news_ = 0;
-    std::int64_t last_event_ = 0;
-    std::int64_t polled_at_ = 0;  // when run() has polled last; used by run() only
+    std::uint32_t seen_news_ = 0;  // `news_` at the last poll
+    std::int64_t last_event_ = 0;  // when an operation has begun or ended
+    std::int64_t polled_at_ = 0;   // when run() has polled last; used by run() only
     // Under the lock:
     operations begun_;
     executor* poller_of_begun_ = nullptr;  // `poller` of the last begin_here()

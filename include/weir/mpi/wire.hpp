@@ -76,6 +76,7 @@ concept sizable = requires(T& t, std::size_t n) {
 template <sizable T>
 inline constexpr bool has_addresses<T> = has_addresses<typename T::value_type>;
 
+// Whether an item of this type is sent unchanged; and, below, whether `wire` is specialised for it.
 template <class T>
 concept sent_as_it_is =
     !has_addresses<T> &&
@@ -106,6 +107,7 @@ struct sent_for<T> {
 template <class T>
 using sent_t = typename sent_for<T>::type;
 
+// The memory of the item, from which MPI sends, or into which MPI receives.
 template <sent_as_it_is S>
 std::span<std::byte> bytes_of(S& item) noexcept {
     if constexpr (sizable<S>) {

@@ -160,13 +160,13 @@ class process {
 
     const world_options how_;
     const std::shared_ptr<reactor> loop_;
-    std::shared_ptr<const owned_comm> all_;
+    std::shared_ptr<const owned_comm> all_;  // the communicator of all ranks
     std::optional<heartbeat> heartbeat_;
-    MPI_Comm heartbeat_comm_ = MPI_COMM_NULL;
-    int level_ = MPI_THREAD_SINGLE;  // as MPI grants it
-    bool finalises_ = false;         // this object, not the program, initialises MPI
-    std::string refusal_;
-    weir::detail::parker started_;  // set when the thread has initialised MPI, or has refused
+    MPI_Comm heartbeat_comm_ = MPI_COMM_NULL;  // for `heartbeat_` alone
+    int level_ = MPI_THREAD_SINGLE;            // as MPI grants it
+    bool finalises_ = false;                   // this object, not the program, initialises MPI
+    std::string refusal_;                      // why there can be no world; empty: there can
+    weir::detail::parker started_;             // set when the thread has initialised MPI, or has refused
     weir::detail::system_thread thread_;
 };
 

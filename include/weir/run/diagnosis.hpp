@@ -67,17 +67,19 @@ class profile_lines {
     static constexpr int rate_width = 19;      // the width of the column with the interval of the rate
     static constexpr int speed_up_width = 12;  // the width of the column with the interval of the speed-up
 
+    // Whether a trial has ended in this way: `foot` then explains the remark.
     bool has_seen(trial_end end) const noexcept { return seen_ends_[static_cast<std::size_t>(end)]; }
     // Whether the trial had too few items for an interval.
     static bool has_few(const profile_trial& t) noexcept;
     static std::string times(double factor) { return units::fixed(factor, factor < 0.995 ? 2 : 1); }
+    // Returns the text of a cell: "-" if there is no figure.
     static const char* or_dash(const std::string& text) noexcept { return text.empty() ? "-" : text.c_str(); }
     // The text at the end of the line: how the trial ended, unless it was complete.
     static const char* remark(const profile_trial& t) noexcept;
     // `part` as a percentage of `all`; "-" if `all` is 0.
     static std::string share(double part, double all, const char* unit = "");
 
-    int width_;
+    int width_;               // of the column with the names of stages
     bool is_few_ = false;     // a trial had too few items for an interval
     bool seen_ends_[6] = {};  // by `trial_end`: whether a trial has ended in this way
 };
@@ -89,7 +91,8 @@ class printed_trials final : public stage_trials {
 
     // Prints the end of the table; or that the run was stopped, or has failed, before its end.
     WEIR_INLINE void finish(profiled_run& run) override;
-    // Called if a function of the profiler threw: the run continues without a profile.
+    // Called if a function of the profiler threw, as for lack of memory: prints a line about this. The run
+    // continues without a profile.
     WEIR_INLINE void abandon(profiled_run&, std::exception_ptr) noexcept override;
     bool has_conclusion() const noexcept override { return is_complete_; }  // whether `conclude` is called
     // Called at the end of the run: prints the verdict.
@@ -98,14 +101,15 @@ class printed_trials final : public stage_trials {
   private:
     static constexpr std::size_t concurrencies[] = {1, 4, 8, 16, 32};  // the numbers of slots to try
 
+    // Print the titles of the table; nothing before a trial; and, after each trial, its line.
     WEIR_INLINE void on_begin(profiled_run& run) override;
     void on_trial(const profiled_run&, std::size_t, std::size_t) override {}
     WEIR_INLINE void on_result(const profiled_run& run, std::size_t stage, std::size_t index,
                                const profile_trial& trial) override;
 
-    profile_lines lines_{0};
-    profile_trial base_;  // the first trial of the current stage, with the fewest slots
-    bool is_complete_ = false;
+    profile_lines lines_{0};    // made anew by `on_begin`, for the names of the run's stages
+    profile_trial base_;        // the first trial of the current stage, with the fewest slots
+    bool is_complete_ = false;  // the table was printed to its end: so the verdict is printed, too
 };
 
 // Returns the verdict that is made from the states of the slots, without simulated changes.

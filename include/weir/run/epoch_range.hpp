@@ -43,10 +43,11 @@ class item_iterator {
 
   private:
     friend Items;
+    // Called by `begin` of the range: takes the first item.
     explicit item_iterator(Items& items) : items_(&items), item_(items.get()) {}
 
     Items* items_;
-    mutable std::optional<value_type> item_;
+    mutable std::optional<value_type> item_;  // mutable: `*` of a const iterator gives it, too
 };
 
 }  // namespace weir::detail
@@ -118,6 +119,7 @@ class epoch_range {
     explicit epoch_range(Run& run) : run_(&run) {}
     epoch_range(const epoch_range&) = delete;
     epoch_range& operator=(const epoch_range&) = delete;
+    // What was fetched and not delivered is kept in the run, so that a later call or range gets it.
     ~epoch_range() {
         if (ahead_ && !epoch_is_over_) run_->fetched_ahead_.put(*std::move(ahead_));
     }
@@ -136,6 +138,7 @@ class epoch_range {
       private:
         friend epoch_range;
         friend iterator;
+        // Called by the iterator.
         std::optional<value_type> get() { return range_->next(); }
 
         explicit epoch(epoch_range& range) noexcept : range_(&range) {}
@@ -177,12 +180,14 @@ class epoch_range {
   private:
     // Begins the next epoch, if an item, or the mark that ends an epoch, is left; else the range is over.
     void seek() {
+        // After the end of an epoch, `ahead_` is its mark, which has no more use.
         if (!ahead_ || epoch_is_over_) fetch();
         if (ahead_) number_ = ahead_->epoch();
         epoch_is_over_ = stream_is_over_ = !ahead_;
     }
 
-    // Takes the next item or mark of the run into `ahead_`; at the end of the stream, `ahead_` stays empty.
+    // Takes the next item or mark of the run into `ahead_`. At the end of the stream, `ahead_` is empty, and
+    // the failure of the run is thrown, if there was one.
     void fetch() {
         get_result<queued> got = run_->take();
         ahead_.reset();

@@ -79,6 +79,7 @@ class pipeline_failure : public std::runtime_error {
     [[nodiscard]] const std::vector<failure>& failures() const noexcept { return failures_; }
 
   private:
+    // Returns the text of `what()`, with all failures.
     static std::string describe(const std::vector<failure>& failures);
 
     std::vector<failure> failures_;
@@ -155,8 +156,10 @@ class nesting_failure final : public pipeline_failure, public std::nested_except
     explicit nesting_failure(pipeline_failure&& whole) noexcept : pipeline_failure(std::move(whole)) {}
 };
 
+// The default failure sink: prints the line on stderr.
 void print_failure(std::string_view run, const pipeline_failure& error) noexcept;
 
+// The function of `set_failure_sink`, which the destructors of failed runs call.
 inline constinit process_function<failure_sink> the_failure_sink{&print_failure};
 
 // Counts the invocations and failures of a stage, or of all stages that have no limit of their own. Compares
@@ -172,9 +175,11 @@ class failure_counter {
         std::source_location where = {};
     };
 
+    // `limit`: of the stage, or of the run for all stages without their own.
     explicit failure_counter(const failure_limit& limit) noexcept : limit_(limit) {}
 
-    // Whether `count_success` has to be called.
+    // Whether `count_success` has to be called after each success: only a rate compares failures with
+    // successes.
     bool is_rate() const noexcept { return limit_.is_rate(); }
 
     // Returns whether the limit is exceeded.

@@ -234,11 +234,11 @@ class task_timer {
     bool fail_if_late(std::exception_ptr& error) const noexcept;
 
   private:
-    struct forward_stop {
+    struct forward_stop {  // called when the run is stopped
         const stop_source* stop;
         void operator()() const noexcept { stop->request_stop(); }
     };
-    struct expire {
+    struct expire {  // called at the time limit
         task_timer* timer;
         void operator()() const noexcept {
             timer->expired_ = true;  // no atomic: read after the await of `off`, which waits for this call
@@ -246,7 +246,7 @@ class task_timer {
         }
     };
 
-    coroutine_env& env_;
+    coroutine_env& env_;            // of the worker
     const end_token* const outer_;  // the former `env_.ends`, which the destructor restores
     executor& executor_;
     const duration limit_;
@@ -256,8 +256,8 @@ class task_timer {
     const stop_source stop_;
     const stop_token token_{stop_.get_token()};
     const end_token end_token_{&token_, detail::work_of(outer_)};  // `env_.ends` during the task
-    stop_callback<forward_stop> on_end_;
-    delayed_action<expire> delayed_;
+    stop_callback<forward_stop> on_end_;                           // registered at the run's stop token
+    delayed_action<expire> delayed_;                               // the timer of the executor
 };
 
 // Begins and ends one task: calls the hooks, and starts the timer. Constructed only if needed: most stages

@@ -71,9 +71,9 @@ class priority_lanes final : detail::detached_task_owner {
         // meanwhile: see `pump_blocks`.
         WEIR_INLINE bool drive(flag& done, time_point limit) override;
 
-        void run(std::coroutine_handle<> h) { resume(h); }
-        detail::ready_queue waiting{256};  // guarded by `lock_`
-        const std::size_t place;           // the higher, the more urgent
+        void run(std::coroutine_handle<> h) { resume(h); }  // called by a pump
+        detail::ready_queue waiting{256};                   // guarded by `lock_`
+        const std::size_t place;                            // the higher, the more urgent
 
       private:
         // Returns the traits of `base`, but with `continues_with_forks` false. A thread whose coroutine
@@ -114,6 +114,7 @@ class priority_lanes final : detail::detached_task_owner {
     void add(lane& to, std::coroutine_handle<> h) noexcept;
 
     // Returns the place of a lane, plus 1; 0 for another executor. Takes logarithmic time.
+    // For a thread or coroutine that only knows its current executor.
     std::size_t place_of(const executor* ex) const noexcept;
     static bool is_less_urgent(const lane* a, const lane* b) noexcept { return a->place < b->place; }
     // Adds a lane to the heap `ready_`, or removes the first one. Called under the lock.
@@ -130,7 +131,7 @@ class priority_lanes final : detail::detached_task_owner {
     bool rest(std::coroutine_handle<> h) noexcept;
 
     static constexpr int longest_slice = 64;  // coroutines that a pump resumes before it yields
-    detail::executor_use base_;
+    detail::executor_use base_;               // the other executor, whose threads run the pumps
     // The lanes, in blocks: each block has twice as many places as the one before, so that an address tells
     // the place of a lane.
     static constexpr std::size_t first_block = 16;
@@ -140,11 +141,11 @@ class priority_lanes final : detail::detached_task_owner {
     detail::standard_platform::atomic<std::size_t> most_urgent_{0};
     detail::spin_lock lock_;    // guards the next five members
     std::vector<lane*> ready_;  // heap of the lanes in which coroutines wait; has capacity for all lanes
-    std::vector<std::coroutine_handle<>> idle_;  // pumps that rest; has capacity for all pumps
-    std::vector<detail::detached_task<void>> pumps_;
-    std::size_t blocked_ = 0;  // pumps whose coroutines block
-    bool closing_ = false;     // the destructor waits until all pumps rest
-    detail::parker all_idle_;  // wakes the destructor
+    std::vector<std::coroutine_handle<>> idle_;       // pumps that rest; has capacity for all pumps
+    std::vector<detail::detached_task<void>> pumps_;  // all pumps, which never end
+    std::size_t blocked_ = 0;                         // pumps whose coroutines block
+    bool closing_ = false;                            // the destructor waits until all pumps rest
+    detail::parker all_idle_;                         // wakes the destructor
 };
 
 }  // namespace weir

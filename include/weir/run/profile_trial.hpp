@@ -125,8 +125,8 @@ class stage_trials : public run_profiler {
 
   private:
     // The phases of a stage. feeding: the sources make more items for the stage; settling: each slot takes an
-    // item and waits to be admitted; trial: items are admitted and measured; draining: the stage processes
-    // the items that are left. none: no stage is tried.
+    // item and waits to be admitted, so that all begin together; trial: items are admitted and measured;
+    // draining: the stage processes the items that are left, for the next stage. none: no stage is tried.
     enum class phase : std::uint8_t { none, feeding, settling, trial, draining };
 
     // The shortest time between two steps, unless a limit of time comes sooner.
@@ -140,12 +140,15 @@ class stage_trials : public run_profiler {
     virtual void on_result(const profiled_run& run, std::size_t stage, std::size_t index,
                            const profile_trial& trial) = 0;
 
+    // Begins with the stage at index `stage_`: finds out how many items and trials it has.
     void begin_stage(profiled_run& run, time_point now);
     // If the stage has too few items, and the sources may make more (`trial_limits::rounds`), lets the
     // sources make more items. These pass all earlier stages. Returns whether the sources make more.
     bool begin_round(profiled_run& run);
     // Returns whether the phase `feeding` continues. Maybe begins another round; else stops the sources.
     bool is_feeding(profiled_run& run, time_point now);
+    // Sets the number of slots of the next trial, makes room for its results, and enters the phase
+    // `settling`.
     void prepare_trial(profiled_run& run, time_point now);
 
     // When to call `step` again: after a 16th of the time since the phase began, but at least after 1 ms, and
@@ -157,19 +160,23 @@ class stage_trials : public run_profiler {
     // For a stage that is not idle: how its phase ends; `not_tried`: the phase doesn't end yet.
     trial_end check_end(const profiled_run& run, const stage_activity& rest, time_point now);
 
+    // The phase has ended as `end` says: begins the next phase, the next trial, or the next stage.
     void end_phase(profiled_run& run, const stage_activity& rest, trial_end end, time_point now);
+    // Restores the stage's concurrency, and begins with the next stage.
     void next_stage(profiled_run& run, time_point now);
     void enter(phase next, time_point now) noexcept;
     // The time limit of all trials is reached: reports the other trials as not tried.
     void skip_untried(profiled_run& run, time_point now);
     // Reports the current trial and all later trials of the stage as not made.
     void skip_trials(const profiled_run& run, trial_end why);
+    // Reports the current trial without figures, as it did not begin.
     void skip_trial(const profiled_run& run, trial_end end);
     std::size_t num_slots() const noexcept;  // in the current trial
 
     // How many items the next trial gets.
     std::size_t share() noexcept;
 
+    // Reports the figures of the current trial, which has ended as `how` says, to `on_result`.
     void end_trial(const profiled_run& run, const stage_activity& rest, trial_end how, time_point now);
 
     const std::size_t items_;
@@ -178,16 +185,16 @@ class stage_trials : public run_profiler {
     phase phase_ = phase::none;
     time_point begin_{};  // the start of the profile
     time_point phase_begin_{};
-    time_point last_change_{};      // the last known change of a slot's state; at first, begin of the phase
-    duration longest_pause_{0};     // the longest time between two known changes
-    bool was_halted_ = false;       // the run was paused at the last call of `check_pause`
-    bool inputs_complete_ = true;   // every earlier stage has passed on all of its items
-    std::size_t round_ = 0;         // rounds of the phase `feeding` of this stage so far
-    std::size_t num_admitted_ = 0;  // items admitted for the current trial
-    std::size_t stage_ = 0;         // the index of the current stage
-    bool is_source_ = false;
-    bool can_change_slots_ = false;
-    std::size_t trial_ = 0;             // the index of the current trial of the stage
+    time_point last_change_{};       // the last known change of a slot's state; at first, begin of the phase
+    duration longest_pause_{0};      // the longest time between two known changes
+    bool was_halted_ = false;        // the run was paused at the last call of `check_pause`
+    bool inputs_complete_ = true;    // every earlier stage has passed on all of its items
+    std::size_t round_ = 0;          // rounds of the phase `feeding` of this stage so far
+    std::size_t num_admitted_ = 0;   // items admitted for the current trial
+    std::size_t stage_ = 0;          // the index of the current stage
+    bool is_source_ = false;         // the current stage has no input: it makes the items of its trial
+    bool can_change_slots_ = false;  // the current stage may have several slots, and so several trials
+    std::size_t trial_ = 0;          // the index of the current trial of the stage
     std::size_t max_slots_ = SIZE_MAX;  // more slots could occupy all threads: see `trial_limits`
     std::size_t max_trials_ = 1;        // trials for which there are threads
     std::size_t possible_trials_ = 0;   // trials for which there are threads and items

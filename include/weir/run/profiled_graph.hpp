@@ -107,8 +107,9 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     }
 
   private:
-    // Adds the instants that `slot::state_since` returns to `sum`. If a later call gets an equal sum, no slot
-    // has changed its state meanwhile.
+    // Adds the instants at which the slots entered their states to `sum`. If a later call gets an equal sum,
+    // no slot has changed its state meanwhile. `activity` calls this twice: a slot may wake another that was
+    // seen idle.
     stage_activity look_at_slots(std::size_t stage, std::uint64_t& sum) const;
     site_seen look(std::size_t queue) const;  // the size and capacity of the queue now
 
@@ -125,8 +126,8 @@ class profiled_graph : public run_graph<Policy>, public profiled_run {
     owned<run_profiler> profiler_;
     pipeline_stats before_rest_;  // the statistics that `conclude_profile` subtracts
     duration next_pause_ = first_pause;
-    std::vector<changed> queue_capacities_;
-    std::vector<changed> slots_;
+    std::vector<changed> queue_capacities_;  // by the index of the queue
+    std::vector<changed> slots_;             // by the index of the stage
 };
 
 WEIR_COMPILED(class profiled_graph<measured>);

@@ -244,6 +244,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         co_return item;
     }
 
+    // The awaitable of `next` in a run without epochs. Throws the failure of the run at the end of the
+    // stream.
     class [[nodiscard("co_await this, or nothing is got")]] next_operation
         : public detail::get_operation<queue> {
       public:
@@ -265,7 +267,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         detail::consumer_sampler* times_;
     };
 
-    task<run_result> drain_task() {
+    task<run_result> drain_task() {  // the work of `co_await run`
         std::uint64_t items = 0;
         while (auto item = co_await next()) ++items;
         run_result all{items, this->stats()};

@@ -57,10 +57,10 @@ struct budget_rule {
 class run_budget final : public byte_budget {
   public:
     explicit run_budget(std::size_t most) noexcept;
-    void wake_sources() noexcept override {
+    void wake_sources() noexcept override {  // called when the limit has room again
         sources_.update([](budget_rule&) {});
     }
-    void end() noexcept {
+    void end() noexcept {  // the run ends
         sources_.update([](budget_rule& rule) { rule.over = true; });
     }
     template <class Slot>
@@ -137,6 +137,7 @@ class run_context : public detached_task_owner {
     // True while the stages in the branches of a `split` are added. A `split` divides each batch among its
     // branches. In their stages, the part of a batch counts as an epoch, which a mark in the queue ends.
     bool& is_in_split() noexcept { return is_in_split_; }
+    // The value of `why_no_checkpoint`, unless the run has one source, which draws from a sampler.
     static constexpr auto one_sampler = "its one source has to be a sampler, which knows where to go on";
 
     // Whether slots must not begin with items, because the run is paused or ends. relaxed: only a hint;
@@ -224,7 +225,7 @@ class run_context : public detached_task_owner {
     // The run ends: stops `own_stop`, and ends the waits for the end of a pause and for the limit of bytes.
     // `pause_rule` then refuses these slots. (`profiled_graph::end_profiling` ends the waits for a quota.)
     void release_waiting() noexcept;
-    // Called by the run's destructor.
+    // Called by the run's destructor: more exceptions than when the run was made mean that one destroys it.
     void note_unwinding() noexcept { is_unwinding_.store(std::uncaught_exceptions() > exceptions_); }
     bool have_all_left() const noexcept { return all_left_.stop_requested(); }
     stop_token all_left() const noexcept { return all_left_.get_token(); }
@@ -234,6 +235,7 @@ class run_context : public detached_task_owner {
     bool has_callback_failed_ = false;  // `on_lap` or `on_end`; read when the coroutine that set it has ended
 
   private:
+    // Whether the threads of one of the run's executors are missing here, as after a fork.
     WEIR_NOINLINE bool has_lost_threads() const noexcept {
         bool lost = executor_->orphaned();
         for (const executor_use& other : others_) lost = lost || other->orphaned();
@@ -252,7 +254,7 @@ class run_context : public detached_task_owner {
         });
     }
 
-    const int exceptions_ = std::uncaught_exceptions();
+    const int exceptions_ = std::uncaught_exceptions();  // when the run was made: see note_unwinding()
     standard_platform::atomic<bool> is_unwinding_{false};
     const process_of_origin born_;  // tells whether this object was made before the last fork
     executor_use executor_;

@@ -188,7 +188,7 @@ class run_control {
             "weir: this run was moved from, and holds nothing: use the one that it was moved to");
     }
 
-    detail::run_core<Policy>* core_;
+    detail::run_core<Policy>* core_;  // null: the run was moved from
 };
 
 template <class T, class Policy = measured>

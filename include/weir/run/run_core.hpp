@@ -57,7 +57,10 @@ class run_core final : public profiled_graph<Policy> {
     // Throws `std::logic_error` in work of this run: a wait for the end of the run would last for ever there.
     void refuse_within_run() const;
 
+    // Called by a profiler (`profiled_run::end`).
     void end() noexcept override { request_stop(); }
+    // Counts one more worker, as a concurrency grows. False: all coroutines of the run have ended, so none
+    // may start.
     bool try_add_worker() noexcept override;
 
     // Records what a checkpoint needs. Throws `std::logic_error` if the run has no checkpoint.
@@ -77,6 +80,7 @@ class run_core final : public profiled_graph<Policy> {
     void freeze() noexcept;
 
   private:
+    // Called when `run_options::stop` is stopped: requests the end of the run.
     struct cancel_run {
         run_core* run;
         void operator()() const noexcept;
@@ -163,7 +167,7 @@ class run_core final : public profiled_graph<Policy> {
         this->conclude_profile();
     }
 
-    bool started_ = false;
+    bool started_ = false;                            // set by start(); before, stop() does nothing
     standard_platform::atomic<unsigned> ended_{0};    // 1: mark_ended() was called
     standard_platform::atomic<std::size_t> left_{0};  // coroutines of the run that have not ended
     stop_source nothing_left_;                        // stopped when left_ is 0

@@ -137,6 +137,7 @@ class run_graph : public run_context, public watched_run {
     // Null: the consumer's times are not recorded.
     consumer_sampler* consumer() noexcept { return consumer_ ? &*consumer_ : nullptr; }
 
+    // Adds the queue behind the stage that has these options.
     template <class T>
     weir::channel<T, Policy>& add_queue(const stage_options& options) {
         check_capacity(options);
@@ -191,12 +192,12 @@ class run_graph : public run_context, public watched_run {
         return *stages_[index_named(name, stages_, "stage", "run.stages() lists them")];
     }
     void set_concurrency(std::string_view name, std::size_t concurrency);
-    // Changes the capacity of the queue with this name: that of the stage before the queue, or of the branch
-    // that begins with the queue. Throws if there is no such queue.
+    // Changes the capacity of the queue with this name: that of the stage before it, or of the branch that
+    // begins with it. Throws if no queue, or more than one, has the name, and for 0 or a negative number.
     void set_capacity(std::string_view name, std::size_t capacity);
     std::vector<std::string> stage_names() const;
 
-    void inspect(run_seen& seen, bool states) const override;
+    void inspect(run_seen& seen, bool states) const override;  // see `watched_run`
 
     pipeline_stats stats() const override {
         // acquire: a caller that sees the instant also sees what process_.end() has stored
@@ -234,13 +235,13 @@ class run_graph : public run_context, public watched_run {
         return s;
     }
 
-    std::string description() const;
+    std::string description() const;  // the names of the stages: `src | decode | sink`
 
     std::int64_t now() const noexcept { return main_executor().now().time_since_epoch().count(); }
 
     void mark_queues(run_trail& trail);  // adds the queues to the record of traced items
 
-    static constexpr std::int64_t not_frozen = INT64_MIN;
+    static constexpr std::int64_t not_frozen = INT64_MIN;            // stands for: statistics go on
     standard_platform::atomic<std::int64_t> frozen_at_{not_frozen};  // when the statistics ended
     time_point begin_{};
     mutable process_meter process_;  // measures since the start; not on virtual time (a simulated clock) or
@@ -253,16 +254,16 @@ class run_graph : public run_context, public watched_run {
     std::vector<owned<running_stage<Policy>>> stages_;
 
   private:
-    void add_first_item(pipeline_stats& s) const;
+    void add_first_item(pipeline_stats& s) const;  // sets `pipeline_stats::first_item`
     // Sets in the `setup` of each stage what the stage can't know: the first stage with the same executor,
     // and the bytes of a result.
     void complete_setups(pipeline_stats& s) const;
 
     // The beginning of the message of a `memory_shortage`.
     static std::string text_before_shortage(const stage_options& options);
-    void adopt(any_channel<Policy>& queue, const stage_options& options);
+    void adopt(any_channel<Policy>& queue, const stage_options& options);  // owns the queue
 
-    std::vector<std::size_t> indexes_of(const std::vector<queue_id>& channels) const;
+    std::vector<std::size_t> indexes_of(const std::vector<queue_id>& channels) const;  // in queues_
 
     static void check_capacity(const stage_options& options);
     void add_between(owned<running_stage<Policy>> stage, queue_id in, queue_id out);
@@ -284,7 +285,7 @@ class run_graph : public run_context, public watched_run {
     }
 
     mutable standard_platform::mutex capacities_;  // guards the capacities of the sink during the run
-    later<fused_sink> sink_;
+    later<fused_sink> sink_;                       // none: the run has no sink
 };
 
 WEIR_COMPILED(class run_graph<measured>);

@@ -56,8 +56,8 @@ struct run_seen {
     std::vector<stage_seen> stages;
     const wait_site* last = nullptr;  // the consumer's queue; in a `run<void>`, the one closed at the end
     bool has_failed = false;
-    bool has_ended = false;  // all stages have ended, and the outcome of the run is known
-    bool is_measured = false;
+    bool has_ended = false;    // all stages have ended, and the outcome of the run is known
+    bool is_measured = false;  // else the states of its slots are not known
 };
 
 // A run that has begun. Unless the run is on virtual time (a simulated clock), it is in the registry of the
@@ -109,6 +109,7 @@ class profiled_run {
     // Whether the run is paused by `run_control::pause`, and was not stopped.
     virtual bool is_halted() const noexcept = 0;
     virtual std::size_t num_stages() const noexcept = 0;
+    // Whether the stage may be tried with several numbers of slots: see `profiled_graph`.
     virtual bool can_change_slots(std::size_t stage) const noexcept = 0;
     // The limit of slots in a trial: with more, functions that never suspend could block all threads of the
     // stage's executor.
@@ -190,8 +191,9 @@ class run_report {
     // Called after `around_invocations`. Returns the object that records the trace of some items of the run;
     // null: the report needs no trace.
     virtual std::shared_ptr<detail::run_trail> follows_items() { return nullptr; }
-    // Called before `ends`: tells the report why the run has ended. `how`: `running` if all work is done.
-    // `stage`: `failure::stage` of the failure that ended the run; empty without one.
+    // Called before `ends`: tells the report why the run has ended. `how`: `running` if all work is done, and
+    // the consumer has not seen the end yet. `stage`: `failure::stage` of the failure that ended the run;
+    // empty without one.
     virtual void ended_by(run_outcome how, const std::string& stage) {
         static_cast<void>(how);
         static_cast<void>(stage);
@@ -203,8 +205,10 @@ using report_warning = void (*)(std::string_view report, std::string_view why) n
 
 namespace detail {
 
+// The default: prints the line on stderr.
 void print_report_warning(std::string_view report, std::string_view why) noexcept;
 
+// The function of `set_report_warning`.
 inline constinit standard_platform::atomic<report_warning> the_report_warning{&print_report_warning};
 
 // The reports of one run. After an exception from a report, the report is no longer called.
@@ -219,6 +223,7 @@ class run_reports {
     // Appends the hooks that the reports return (`run_report::around_invocations`) to `hooks`.
     run_reports(std::vector<std::shared_ptr<run_report>> all, std::vector<shared_hook>& hooks);
 
+    // Null: no report needs a trace.
     run_trail* trail() const noexcept { return trail_.get(); }
 
     bool empty() const noexcept { return all_.empty(); }
@@ -246,7 +251,7 @@ class run_reports {
     static void abandon(entry& it, const std::exception_ptr& why) noexcept;
 
     std::vector<owned<entry>> all_;
-    std::shared_ptr<run_trail> trail_;
+    std::shared_ptr<run_trail> trail_;  // from the one report that follows items; null: none does
 };
 
 }  // namespace detail

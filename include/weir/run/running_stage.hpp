@@ -49,6 +49,7 @@ class running_stage : public worker_set<Policy> {
     // threw, and the run fails.
     bool call_begin_hooks() noexcept;
 
+    // The statistics until the time `until`. `still` gets when slots last changed their states, for `idle`.
     stage_stats stats(std::int64_t until, stillness& still) const;
 
   protected:
@@ -166,11 +167,14 @@ class running_stage : public worker_set<Policy> {
     // for other stages.
     virtual std::optional<bool> awaits_others() const { return std::nullopt; }
 
+    // A task begins: the slot goes from the state `overhead` back to `run`.
     WEIR_NOINLINE void end_overhead(slot& me) const noexcept {
         read_clock(me);
         me.enter_run(me.last_reading);
     }
     void call_end_hooks() noexcept;
+    // Counts the failure, and tells the reports and `on_failure`. False: a stop caused the error, which is no
+    // failure; or `on_failure` threw, which stops the run.
     bool report_failure(slot& me, std::uint64_t item, std::exception_ptr error, std::int64_t spent) noexcept;
     bool check_failure_rate() noexcept;
     // Record the failure as one that stops the run. `reported`: `run_options::on_failure` was called with the
@@ -186,7 +190,7 @@ class running_stage : public worker_set<Policy> {
     std::size_t num_begun_hooks_ = 0;  // hooks whose `stage_begins` has returned
     failure_counter own_counts_;
     failure_counter& failure_counts_;  // `own_counts_`; or, without `max_failures`, those of the run
-    const bool keeps_order_;
+    const bool keeps_order_;           // whether the results keep the order of the items; for statistics
     const bool by_rate_;  // successes are counted only for a rate: one counter for all slots is slow
 };
 

@@ -169,7 +169,7 @@ class stage_gate {
     executor& executor_;
 
   private:
-    owned<item_quota> quota_;
+    owned<item_quota> quota_;  // null: see quota()
 };
 
 // The slots of a stage. Each has a worker: a coroutine that `make_worker` of the derived class makes.
@@ -196,6 +196,7 @@ class worker_set : public stage_gate {
         const std::lock_guard guard(lock_);
         return concurrency_;
     }
+    // The run begins at `now`, ns of its clock: the slots begin to measure.
     void begin(std::int64_t now) noexcept {
         begin_ = now;
         for (const auto& s : slots_) s->begin(now);
@@ -256,10 +257,11 @@ class worker_set : public stage_gate {
     std::int64_t now() const noexcept { return run_.main_executor().now().time_since_epoch().count(); }
 
   private:
-    owned<slot> make_slot(std::size_t index);
-    void start(std::size_t i) noexcept;
+    owned<slot> make_slot(std::size_t index);  // with its sampler and trail, if the run has them
+    void start(std::size_t i) noexcept;        // posts the worker of slot `i`
     // Counts one more worker in `present_`. Returns false, and counts none, if the last worker has left.
     bool join() noexcept;
+    // Adds a slot and its worker, which is not started yet. Called under lock_.
     void add_slot();
     // Makes room for many slots at once, so that a number that is far too large is an error at once. One slot
     // after the other would first take all memory of the machine. Errors: memory_shortage.

@@ -75,17 +75,17 @@ class batch_op {
 
     duration max_delay() const noexcept { return max_delay_; }
     bool holds() const noexcept { return !items_.empty(); }  // whether a batch is begun
-    void expire() noexcept { due_ = !items_.empty(); }
+    void expire() noexcept { due_ = !items_.empty(); }       // `pop` then gives the batch, which is not full
 
   private:
-    std::uint64_t weight_of(const In& item) {
+    std::uint64_t weight_of(const In& item) {  // throws for a negative weight
         const auto weight = weigh_(item);
         if constexpr (std::is_signed_v<decltype(weight)>) {
             detail::refuse_if(weight < 0, "weir: an item of an aggregate has a negative weight");
         }
         return static_cast<std::uint64_t>(weight);
     }
-    void give(std::optional<Batch>& batch) {
+    void give(std::optional<Batch>& batch) {  // the gathered items
         batch.emplace(std::move(items_));
         items_ = std::vector<In>();
         weight_ = 0;
@@ -95,7 +95,7 @@ class batch_op {
     static constexpr std::size_t most_reserved = 1U << 16U;  // a larger batch allocates as it grows
     const std::size_t size_;                                 // items of a full batch
     const std::uint64_t most_;  // the greatest weight of a batch of several items
-    Weigh weigh_;
+    Weigh weigh_;               // the user's function, or `no_weight`
     const bool drop_last_;
     const duration max_delay_;
     std::vector<In> items_;
@@ -124,7 +124,7 @@ struct aggregate_stage : transform_stage<aggregate_stage<Batch, Weigh>> {
     }
 
     template <class In>
-    struct made_of {
+    struct made_of {  // the batch type, for items `In`; asserts that it fits
         using type = std::conditional_t<std::is_void_v<Batch>, std::vector<In>, Batch>;
         static_assert(
             requires(Weigh& w, const In& item) { static_cast<std::uint64_t>(w(item) % 1U); },  // no fraction
@@ -201,7 +201,7 @@ struct own_aggregate_stage : transform_stage<own_aggregate_stage<A>> {
     }
 
     template <class In>
-    struct is_given {
+    struct is_given {  // asserts that the aggregator takes items `In`
         static constexpr bool fits = requires(A& a, In&& item) {
             { a.accumulate(std::move(item)).has_value() } -> std::convertible_to<bool>;
             { a.flush() } -> std::same_as<decltype(a.accumulate(std::move(item)))>;

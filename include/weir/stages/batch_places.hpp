@@ -89,6 +89,7 @@ class place_rule {
         return answer;
     }
 
+    // The order in which requests wait: see above.
     bool goes_before(const ticket& a, const ticket& b) const noexcept {
         if (a->epoch != b->epoch) return a->epoch < b->epoch;
         return in_order_ ? a->number < b->number : a->cause < b->cause;
@@ -184,6 +185,8 @@ class place_rule {
     std::uint64_t last_number() const noexcept { return in_order_ ? blocked_number_ : UINT64_MAX; }
 
   private:
+    // Returns what ends the wait of a slot for memory, as a place is free for it; none: no slot waits for
+    // memory.
     std::optional<stop_source> stop_of_fetch() const noexcept {
         if (fetch_stop_ == nullptr) return std::nullopt;
         return *fetch_stop_;
@@ -197,6 +200,7 @@ class place_rule {
         }
         return false;
     }
+    // Takes all batches, full or not, out of the list.
     std::unique_ptr<open_batch> take_all() noexcept {
         num_places_ = 0;
         last_ = first_full_ = nullptr;
@@ -237,19 +241,19 @@ class place_rule {
         if (t.epoch == epoch_) ++num_settled_;
     }
 
-    const bool in_order_;
-    std::uint64_t epoch_;                // the epoch of the items in the batches
+    const bool in_order_;  // places go to items by their numbers, not by the time of the request
+    std::uint64_t epoch_;  // the epoch of the items in the batches
     std::unique_ptr<open_batch> first_;  // the list of batches, in the order in which they were begun
-    open_batch* last_ = nullptr;
-    open_batch* first_full_ = nullptr;  // the list of full batches, empty if `in_order`
-    open_batch* last_full_ = nullptr;
-    std::size_t num_places_ = 0;     // places of all batches that can be given out
-    std::uint64_t next_ = 0;         // in order: the number of the item that gets the next place
+    open_batch* last_ = nullptr;         // the last of these batches
+    open_batch* first_full_ = nullptr;   // the list of full batches, empty if `in_order`
+    open_batch* last_full_ = nullptr;    // the last of these
+    std::size_t num_places_ = 0;         // places of all batches that can be given out
+    std::uint64_t next_ = 0;             // in order: the number of the item that gets the next place
     std::uint64_t num_settled_ = 0;  // items that have filled a place, failed or were dropped, of all epochs
     std::size_t num_working_ = 0;    // slots that may have an item, or get one
     const place_request* fetcher_ = nullptr;   // its slot acquires memory for a batch; null: none
     const stop_source* fetch_stop_ = nullptr;  // ends the fetcher's wait for memory; null: it does not wait
-    bool has_giver_ = false;
+    bool has_giver_ = false;                   // a slot puts batches and marks now
     bool mark_is_due_ = false;  // the epoch's items are settled: the giver puts all batches, then the mark
     bool end_is_due_ = false;   // the input has ended, and no slot has an item: the giver puts all batches
     bool is_closed_ = false;    // all requests are refused

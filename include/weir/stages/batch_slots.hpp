@@ -95,8 +95,9 @@ class batch_in_block final : public open_batch {
 
     std::span<T> place(std::size_t i) const noexcept { return {first_ + i * elements_, elements_}; }
     Provenance& provenance_of(std::size_t i) noexcept { return provenances_[i]; }
-    // Moves the items of this batch and of the batches behind it (`next`) together: at most the last batch
-    // with items is not full. Drops items with numbers above `last`.
+    // Called before batches leave: one full batch, or, at the end of an epoch or of the input, all that are
+    // left. Moves the items of this batch and of the batches behind it (`next`) together: at most the last
+    // batch with items is not full. Drops items with numbers above `last`, at which the stage has ended.
     void close_gaps(std::uint64_t last) {
         batch_in_block* to = this;
         std::size_t count = 0;

@@ -61,6 +61,7 @@ class pool_memory {
     const std::size_t block_bytes;
 
   private:
+    // Returns `blocks`. Throws for 0, and for negative numbers.
     static std::size_t checked(std::size_t bytes, std::size_t blocks) {
         detail::refuse_if(
             bytes == 0 || blocks == 0,
@@ -178,6 +179,7 @@ class block_pool {
   private:
     using memory_ptr = std::shared_ptr<detail::pool_memory>;
 
+    // The task of `acquire`: static, as the pool may be destroyed during the wait.
     template <class T>
     static task<std::optional<pooled_block<T>>> get(memory_ptr from, std::size_t n, stop_token stop) {
         const std::optional<std::byte*> block = co_await from->free.get(std::move(stop));
@@ -185,6 +187,7 @@ class block_pool {
         pooled_block<T> array(from, *block, n);
         co_return std::move(array);
     }
+    // Throws if `n` elements don't fit into a block.
     template <class T>
     void check_size(std::size_t n) const {
         static_assert(alignof(T) <= 4096,

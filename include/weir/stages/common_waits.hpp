@@ -48,6 +48,7 @@ class seldom_awaiter {
     }
 
   private:
+    // The awaiter, whose type is hidden, so that one storage serves for all rare waits.
     class any_held : public any_awaiter {
       public:
         virtual ~any_held() = default;
@@ -75,8 +76,8 @@ class seldom_awaiter {
         if (held_ != nullptr) std::exchange(held_, nullptr)->~any_held();
     }
 
-    alignas(std::max_align_t) std::byte memory_[256];
-    any_held* held_ = nullptr;
+    alignas(std::max_align_t) std::byte memory_[256];  // of the awaiter
+    any_held* held_ = nullptr;                         // the awaiter, in memory_; null: none
 };
 
 // An awaitable of true that never waits. Returned by the functions of a stage that begin a wait, by default.

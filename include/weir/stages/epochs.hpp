@@ -98,10 +98,10 @@ class items_of<epochs_of<Make>> {  // gives the items of such a source, one by o
     }
 
   private:
-    void begin() {
+    void begin() {  // the current epoch, unless it has begun
         if (!items_) items_.emplace(made_epoch_t<Make>(detail::make_epoch(from_.make, epoch_)));
     }
-    std::optional<item> mark_ends(std::optional<typename inner::item>&& value) {
+    std::optional<item> mark_ends(std::optional<typename inner::item>&& value) {  // none: the epoch ends
         if (value) return std::optional<item>(std::in_place, std::move(*value), provenance(epoch_));
         items_.reset();
         return item::end_of_epoch(epoch_++);
@@ -204,7 +204,7 @@ class items_of<draws_of<Sampler>> {
     explicit items_of(draws_of<Sampler>&& from)
         : from_(std::move(from)), progress_(std::make_shared<progress_recorder>(from_.sampler.start())) {}
 
-    void add_progress(run_context& run) {
+    void add_progress(run_context& run) {  // called by the source, in its constructor
         run.add_progress(from_.sampler.epoch(), progress_);
         run_ = &run;
     }
@@ -225,7 +225,7 @@ class items_of<draws_of<Sampler>> {
   private:
     draws_of<Sampler> from_;
     std::shared_ptr<progress_recorder> progress_;
-    run_context* run_ = nullptr;
+    run_context* run_ = nullptr;  // set by add_progress()
 };
 
 }  // namespace detail

@@ -135,12 +135,12 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     auto& queue() const noexcept { return from_queue.queue(); }
     std::uint64_t queue_number() const noexcept { return from_queue.number(); }
 
-    void begin_call(provenance& of_item) noexcept {
+    void begin_call(provenance& of_item) noexcept {  // from now on, `add` is allowed
         of_item.clear_elementwise();
         provenance_ = &of_item;
         open_.store(true, std::memory_order_relaxed);
     }
-    void end_call() noexcept { open_.store(false, std::memory_order_relaxed); }
+    void end_call() noexcept { open_.store(false, std::memory_order_relaxed); }  // and no longer
     WEIR_ALWAYS_INLINE void drop() noexcept {
         if (std::exchange(is_added_, false)) own_.destroy();
         from_queue.drop();
@@ -164,11 +164,11 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     std::uint64_t num_taken = 0;  // calls of `prepare`; after some number of them the slot yields its thread
 
   private:
-    WEIR_ALWAYS_INLINE bool take_own() noexcept {
+    WEIR_ALWAYS_INLINE bool take_own() noexcept {  // a pending item: see `prepare`
         return is_added_ = all_->take_own(*this, own_.address(), number_);
     }
 
-    void add_item(T&& item) override {
+    void add_item(T&& item) override {  // called by the user's function
         if (!open_.load(std::memory_order_relaxed)) {
             throw std::logic_error(
                 "weir: a feeder was used after the function that it was given to has ended; add items before "
@@ -233,7 +233,7 @@ class running_traversal : public Base {
         static_cast<input&>(*it.second_argument).end_call();
         Base::end_task(it);
     }
-    void close_input(slot& me) noexcept {
+    void close_input(slot& me) noexcept {  // a worker ends, and so the stage
         all_.end(me);
         this->in_->cancel();
     }
@@ -284,7 +284,7 @@ class running_traversal : public Base {
             }
         }
     }
-    void leader_resumed(input& my_input, bool came) noexcept {
+    void leader_resumed(input& my_input, bool came) noexcept {  // its wait for the queue has ended
         const bool mark = came && epoch_item_traits<C>::is_mark(*my_input.from_queue.item());
         const bool ended = !came && !my_input.from_queue.was_recalled();
         all_.update([&](traversal_rule& rule) { rule.leader_resumed(my_input, came, mark, ended); });

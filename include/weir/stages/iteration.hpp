@@ -49,6 +49,7 @@ class turn_rule {
 
     static bool goes_before(const turn& a, const turn& b) noexcept { return a.number < b.number; }
 
+    // The item, or mark, of this turn has left: the next ones may.
     void leave(const turn& t) noexcept {
         ++left_;
         if (t.mark) epoch_ = t.epoch + 1;
@@ -202,9 +203,11 @@ class item_tracer {
 
   private:
     std::int64_t now() const noexcept { return me_.clock().now().time_since_epoch().count(); }
+    // Whether the slot works on a followed item now.
     bool is_visited() const noexcept {
         return origin_ == result_origin::its_item ? me_.is_following() : me_.trail->is_open();
     }
+    // The slot no longer works on a followed item.
     void stop_following() noexcept {
         if (me_.is_following()) me_.follow(0);
     }
@@ -241,14 +244,14 @@ struct iteration_state {
     iteration_state() noexcept {}  // user-provided, so that the members are not set to zero
 
     std::exception_ptr error;
-    std::int64_t began;  // when the task began, or continued after its previous result; in ns
-    std::int64_t spent;  // time spent on the task so far, in ns
-    worker_step next;
-    task_end task;
+    std::int64_t began;     // when the task began, or continued after its previous result; in ns
+    std::int64_t spent;     // time spent on the task so far, in ns
+    worker_step next;       // what the worker does now, or waits for
+    task_end task;          // how the task has ended
     bool has_work;          // the result of `stage_kind::has_work` before the work
     bool input_ended;       // no item came, and none will
     bool has_more_results;  // more results follow the one that is being put
-    bool ends_stage;
+    bool ends_stage;        // the worker ends after this iteration
 };
 
 // The state of one iteration of the worker loop: the input item, its results or error, and what to do next.
@@ -264,8 +267,8 @@ struct iteration_of : State, iteration_state {
     // The position of the item: its number in the input, its epoch, and whether it is an end-of-epoch mark.
     [[no_unique_address]] std::conditional_t<is_epoch_item<C> || is_epoch_item<D>, turn, place_without_epoch>
         place;
-    D* to_put;  // the result to put when the turn of the item has come
-    context_type* context;
+    D* to_put;              // the result to put when the turn of the item has come
+    context_type* context;  // of the slot's worker, for all of its iterations
 };
 
 }  // namespace weir::detail

@@ -40,7 +40,9 @@ class open_batch {
         freed_.pop_back();
         return place;
     }
+    // The item of the place has failed or was dropped: the next `give` returns the place.
     void take_back(std::size_t place) noexcept { freed_.push_back(place); }
+    // The item of this number has filled the place.
     void fill(std::size_t place, std::uint64_t number) noexcept {
         numbers_[place] = number;
         ++filled_;
@@ -51,13 +53,14 @@ class open_batch {
     open_batch* next_full = nullptr;   // the batch that was full after this one
 
   protected:
+    // For `batch_in_block`, which moves the items of unfinished batches together.
     void set_filled(std::size_t count) noexcept { filled_ = count; }
 
   private:
     std::vector<std::uint64_t> numbers_;  // for each place: see `number_at`
     std::vector<std::size_t> freed_;      // places that were given out and taken back
     std::size_t given_ = 0;               // places that were given out for the first time
-    std::size_t filled_ = 0;
+    std::size_t filled_ = 0;              // places that hold a finished item
 };
 
 }  // namespace weir::detail

@@ -112,6 +112,7 @@ class pending_items {
         all.pending.fetch_sub(1, std::memory_order_relaxed);
         return all.next_number();
     }
+    // Doubles the places of the ring, at least to 8.
     void grow() {
         ring more(type_, larger<std::size_t>(items_.places() * 2, 8));
         for (std::uint64_t i = first_; i != last_; ++i) items_.move(i, more);
@@ -120,7 +121,7 @@ class pending_items {
 
     mutable spin_lock lock_;
     const item_type& type_;
-    ring items_;
+    ring items_;               // the memory of the deque
     std::uint64_t first_ = 0;  // the position of the oldest item
     std::uint64_t last_ = 0;   // the position behind the newest item
 };

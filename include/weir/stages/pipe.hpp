@@ -156,7 +156,8 @@ class running_expansion : public ordered_function<Given, call_signature<Call, C>
             return detail::pointer_to(it.value);
         }
     }
-    bool is_last_result(const iteration&) const noexcept { return false; }
+    bool is_last_result(const iteration&) const noexcept { return false; }  // only the generator's end tells
+    // The generator is destroyed before the item, to which it may refer.
     void end_task(iteration& it) noexcept { it.values.reset(); }
 };
 

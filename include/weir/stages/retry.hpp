@@ -142,6 +142,7 @@ class retrying {
     bool should_retry(const std::exception_ptr& error) const {
         return !options_.when || options_.when(error);
     }
+    // Returns `d`, or `max_delay` if that is shorter.
     duration shorter(duration d) const noexcept { return d < options_.max_delay ? d : options_.max_delay; }
     // Returns the wait after a wait of `d`: longer by the factor, but `max_delay` at most.
     duration longer(duration d) const noexcept {

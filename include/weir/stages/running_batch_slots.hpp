@@ -190,13 +190,13 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         it.place_of_item = static_cast<batch*>(it.asked.batch)->place(it.asked.place);
         it.second_argument = &it.place_of_item;
     }
-    bool fetch_at_once(iteration& it) {
+    bool fetch_at_once(iteration& it) {  // a block for a new batch; false: none is free
         auto block = pool_.template try_acquire<T>(form_.places * form_.elements);
         if (!block) return false;
         add(it, *std::move(block));
         return true;
     }
-    void add(iteration& it, typename Types::block&& block) {
+    void add(iteration& it, typename Types::block&& block) {  // begins a batch in the block
         auto made = std::make_unique<batch>(std::move(block), form_);
         places_.update([&](place_rule& rule) { rule.add(std::move(made), it.asked); }, it.context->slot);
     }
@@ -240,15 +240,15 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         places_.update([&](place_rule& rule) { stop = change_rule(rule); }, it.context->slot);
         if (stop) stop->request_stop();
     }
-    void leave_work(auto& context) noexcept {
+    void leave_work(auto& context) noexcept {  // the slot gets no more items
         if (std::exchange(context.resources.is_counted, false))
             places_.update([](place_rule& rule) { rule.end_work(); }, context.slot);
     }
-    void fill(iteration& it) noexcept {
+    void fill(iteration& it) noexcept {  // the item has filled its place
         static_cast<batch*>(it.asked.batch)->provenance_of(it.asked.place) = std::move(it.item_provenance);
         places_.update([&](place_rule& rule) { rule.fill(it.asked); }, it.context->slot);
     }
-    void leave_out(iteration& it) noexcept {
+    void leave_out(iteration& it) noexcept {  // the item failed, or was dropped: frees its place
         change(it, [&](place_rule& rule) { return rule.leave_out(it.asked); });
     }
 
@@ -271,7 +271,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
         it.result.emplace(base::item_traits::carry(made.block(), std::move(all)));
     }
 
-    void count_wait(std::int64_t ns) noexcept {
+    void count_wait(std::int64_t ns) noexcept {  // for memory of the pool
         if constexpr (Policy::statistics) {
             // relaxed, both: counts, which order no other data
             num_waits_.fetch_add(1, std::memory_order_relaxed);

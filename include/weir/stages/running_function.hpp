@@ -157,7 +157,9 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
         if (puts_in_order()) detail::base_of(out).keep_order();
     }
 
+    // Whether the queue behind the stage keeps the order of the items.
     bool puts_in_order() const noexcept { return gives_one && keeps_order_; }
+    // Whether slots wait for their turns.
     bool is_ordered() const noexcept {
         return has_turns && !puts_in_order() && (keeps_order_ || is_epoch_item<C>);
     }
@@ -186,6 +188,7 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
         if constexpr (has_turns) turns_.update(detail::leave_turn{it.place}, it.context->slot);
         return true;
     }
+    // The stage ends at this item: refuses later items, whose turns never come.
     void block_turns(const auto& it) noexcept {
         if (puts_in_order()) {
             detail::base_of(*this->out_).block_puts(it.place.number);

@@ -40,7 +40,7 @@ class epoch_numbers {
 
   private:
     std::uint64_t seed_;
-    std::uint64_t count_ = 0;
+    std::uint64_t count_ = 0;  // of the random numbers so far
 };
 
 // The operation (see stages/transform.hpp) that holds up to `size` items, and gives a random one of them for
@@ -75,12 +75,13 @@ class shuffle_op {
     bool done() const noexcept { return !is_draining_; }
 
   private:
+    // Returns the index of a random held item.
     std::size_t pick() noexcept { return static_cast<std::size_t>(random_.below(held_.size())); }
 
     static constexpr std::size_t most_reserved = 1U << 16U;  // a larger buffer allocates as it fills
     const std::size_t size_;
     const std::uint64_t seed_;
-    epoch_numbers random_;
+    epoch_numbers random_;                // of the current epoch
     std::vector<std::optional<C>> held_;  // none is empty; an optional, because items need not be assignable
     bool is_draining_ = false;            // the stream or an epoch has ended: `pop` gives the held items
 };

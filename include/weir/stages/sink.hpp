@@ -99,7 +99,7 @@ struct for_each_types : Call {
 // makes one.
 template <class Tools>
 struct with_success_count : Tools {
-    std::uint64_t num_done = 0;
+    std::uint64_t num_done = 0;  // added to `run_result::items` when the slot ends, or leaves service
 };
 
 // The state of one call of the function. `More`: for example, with a second argument of the function.

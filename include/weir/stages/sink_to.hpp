@@ -44,7 +44,7 @@ namespace detail {
 template <class C>
 struct sink_to_state {
     [[no_unique_address]] typename epoch_item_traits<C>::provenance item_provenance;
-    bool was_put = true;
+    bool was_put = true;  // false: the channel is closed
 };
 
 // The stage of a run that `sink_to` makes. `To`: the channel.
@@ -98,7 +98,7 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
 
     To& to_;
     const bool closes_;
-    std::uint64_t num_put_ = 0;
+    std::uint64_t num_put_ = 0;  // items, for `run_result::items`
 };
 
 template <class To>

@@ -216,8 +216,8 @@ class machine_awaiter {
     bool has_ended_ = false;
 };
 
-// The coroutine of a worker. Owns the state machine, and destroys the machine before the coroutine signals
-// its end to the run: from then on, the run and the stage may be destroyed.
+// The coroutine of a worker. Owns the state machine, and destroys the machine before the coroutine tells the
+// run that it has ended (`run_core::ended`): from then on, the run and the stage may be destroyed.
 detached_task<void> run_machine(owned<slot_machine> given);
 
 }  // namespace weir::detail

@@ -43,7 +43,7 @@ struct source_options {
 namespace detail {
 
 template <class T>
-struct source_state {
+struct source_state {        // of one iteration
     std::optional<T> value;  // the item made last; none: the source has ended
 };
 
@@ -156,7 +156,8 @@ concept is_array_of_items =
     std::is_bounded_array_v<std::remove_reference_t<S>> &&
     !std::is_same_v<std::remove_cv_t<std::remove_extent_t<std::remove_reference_t<S>>>, char>;
 
-// Converts to an argument of any type.
+// Converts to an argument of any type: for `takes_an_argument`, which chooses the message for a function that
+// is no source.
 struct any_argument {
     template <class T>
     operator T() const;  // NOLINT(google-explicit-constructor): an argument of any type

@@ -73,10 +73,11 @@ class items_of<S> {
     }
 
   private:
+    // The run owns the range, so its elements may be moved out.
     static constexpr bool gives_away =
         std::is_same_v<S, range> && !std::ranges::view<range> && std::is_constructible_v<item, movable>;
     S range_;
-    later<std::ranges::iterator_t<range>> at_;
+    later<std::ranges::iterator_t<range>> at_;  // the element given last; none before the first `next`
 };
 
 template <class T>
@@ -148,7 +149,7 @@ class items_of<Function> {
 
   private:
     Function function_;
-    later<inner> items_;
+    later<inner> items_;  // what the function has returned; none before the first `next`
 };
 
 // The items of another run.

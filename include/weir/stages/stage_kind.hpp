@@ -34,7 +34,7 @@ struct kind_defaults {
     // when its slot is used again after a change of the concurrency. Returns false after a reported failure,
     // or if the run is stopped: the worker ends.
     bool acquire_resources(auto& /*context*/) noexcept { return true; }
-    void release_resources(auto& /*context*/) noexcept {}
+    void release_resources(auto& /*context*/) noexcept {}  // when it ends, or leaves service
     // Whether the function of the stage takes the `invocation`, which describes the call.
     bool needs_invocation() const noexcept { return false; }
     duration time_limit() const noexcept { return duration(0); }
@@ -268,7 +268,7 @@ class function_stage : public stage_kind<C, D, Policy> {
             if (it.context->guard) function(it).left_out(it.context->guard->call());
         }
     }
-    decltype(auto) call(auto& it) {
+    decltype(auto) call(auto& it) {  // calls the function with the item
         auto& item = base::item_traits::value_of(*it.item);
         const invocation* call = nullptr;
         if constexpr (Types::takes_call) call = &it.context->guard->call();
@@ -281,7 +281,7 @@ class function_stage : public stage_kind<C, D, Policy> {
     void acknowledge(auto& it) noexcept { this->acknowledge_drop(std::move(it.item_provenance)); }
 
   private:
-    auto& function([[maybe_unused]] auto& it) noexcept {
+    auto& function([[maybe_unused]] auto& it) noexcept {  // that of the slot
         if constexpr (is_slot_factory<Given>) {
             return *it.context->resources;
         } else {

@@ -82,7 +82,9 @@ class task_context {
     later<invocation_guard> guard;  // calls the hooks of the current task, and has its time limit
 
   private:
+    // Returns whether a trace follows the item.
     bool begin_trace(const task_item<Policy>& of, bool has_work) noexcept;
+    // The rare part of `end_sample`.
     void end_or_begin_sample(bool failed) noexcept;
 
     running_stage<Policy>& stage_;
@@ -132,6 +134,7 @@ class stage_task : public slot_machine {
         return stage_.acquire_resources(context_.value);
     }
 
+    // Called when an item, or a mark, was taken: stores it, and its place, in the iteration.
     WEIR_ALWAYS_INLINE void read_item(iteration& it) noexcept {
         it.item = input_.item();
         it.place.number = input_.number();
@@ -151,6 +154,7 @@ class stage_task : public slot_machine {
         const bool has_own = !traits.works_without_item || (it.item != nullptr && !it.place.mark);
         return !traits.numbers_results && has_own ? stage_.number_of(it.place) : context_.value.number;
     }
+    // Whether statistics count this iteration: see `stage_kind::counts_as_task`.
     bool counts_as_task(const iteration& it) const noexcept {
         return it.has_work && stage_.counts_as_task(it);
     }
@@ -181,6 +185,7 @@ class stage_task : public slot_machine {
         return !stage_.tolerates_failure(it) || stage_.is_within_failure_rate() ? task_end::succeeded
                                                                                 : task_end::last;
     }
+    // Tell the context of the item before its task, of the end of its task, and of a result before its put.
     WEIR_NOINLINE void begin_watched(iteration& it) noexcept {
         task_item<policy> of{item_number(it), it.place.epoch, any_item()};
         of.is_made = it.item == nullptr;
@@ -214,17 +219,21 @@ class stage_task : public slot_machine {
         return stage_.stops_timer(it, it.ends_stage) ? set_next(it, worker_step::hold_timer)
                                                      : next_iteration(it);
     }
+    // After `finish`, when no timer has to be cancelled, or it is.
     D* next_iteration(iteration& it) noexcept {
         it.ends_stage = it.ends_stage || !stage_.start_timer(it);
         return set_next(it, it.ends_stage ? worker_step::end : worker_step::take);
     }
 
+    // Returns null, as there is no result to put before this step.
     static std::nullptr_t set_next(iteration_state& it, worker_step next) noexcept {
         it.next = next;
         return nullptr;
     }
 
   private:
+    // Records the failure of the task. Returns `tolerated` if only the item is lost, `fatal` if the stage
+    // ends.
     WEIR_NOINLINE task_end handle_failure(iteration& it, bool is_timed) noexcept {
         if (!context_.value.fail(item_number(it), it, is_timed, stage_.tolerates_failure(it)))
             return task_end::fatal;

@@ -196,8 +196,8 @@ class stage_worker final : public stage_task<Kind> {
     // As `continue_at`, not inlined: for an iteration that has waited, and for later results of an item.
     WEIR_NOINLINE D* continue_rarely(phase from, iteration& it) noexcept { return continue_at(from, it); }
 
-    WEIR_NOINLINE D* skip_put(iteration& it) noexcept { return was_put(it, true); }
-    WEIR_ALWAYS_INLINE D* was_put(iteration& it, bool is_in) noexcept {
+    WEIR_NOINLINE D* skip_put(iteration& it) noexcept { return was_put(it, true); }  // no result to put
+    WEIR_ALWAYS_INLINE D* was_put(iteration& it, bool is_in) noexcept {  // `is_in`: the put succeeded
         if (!is_in && !stage_.continues_when_output_closed(it)) return abandon(it);
         if constexpr (traits.makes_results_later) it.began = stage_.begin_work(me_);
         if (it.has_more_results) {
@@ -250,14 +250,14 @@ class stage_worker final : public stage_task<Kind> {
         }
         return nullptr;
     }
-    WEIR_NOINLINE std::coroutine_handle<> end(worker_handle worker) {
+    WEIR_NOINLINE std::coroutine_handle<> end(worker_handle worker) {  // the worker ends; then close()
         static_assert(noexcept(stage_.close_input(me_)) && noexcept(stage_.close_output(me_)));
         stage_.release_resources(context_.value);
         stage_.close_input(me_);
         state_ = state::closed_input;
         return detail::suspend_in(waits_.begin_last_wait(), worker);
     }
-    WEIR_NOINLINE void close() noexcept {
+    WEIR_NOINLINE void close() noexcept {  // after the last wait
         waits_.end_last_wait();
         stage_.close_output(me_);
     }

@@ -177,7 +177,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
     static constexpr bool is_tracked = !std::is_same_v<Out, D>;  // a result gets an epoch and an origin
     static constexpr bool pops = requires(Op& op, std::optional<Out>& out) { op.pop(out); };
 
-    static auto& result(iteration& it) noexcept {
+    static auto& result(iteration& it) noexcept {  // the result for the next queue
         if constexpr (is_tracked) {
             return it.carried;
         } else {
@@ -185,7 +185,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
         }
     }
 
-    void push(iteration& it) {
+    void push(iteration& it) {  // gives the item to the operation
         if constexpr (is_tracked) {
             provenance item_provenance = item_traits::provenance_of(*it.item);
             op_.push(std::move(item_traits::value_of(*it.item)), it.made);
@@ -212,7 +212,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
             it.made.reset();
         }
     }
-    provenance of_result() noexcept {
+    provenance of_result() noexcept {  // the epoch and origin of a result
         if constexpr (traits.origin != result_origin::its_item) {
             if constexpr (requires { op_.is_elementwise(); }) {
                 if (!op_.is_elementwise()) provenance_.clear_elementwise();
@@ -233,18 +233,18 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
         if constexpr (is_tracked) provenance_ = provenance(provenance_.epoch());
     }
 
-    bool holds() const noexcept {
+    bool holds() const noexcept {  // items for a later result
         if constexpr (requires { op_.holds(); }) {
             return op_.holds();
         } else {
             return false;
         }
     }
-    bool is_complete() const noexcept {
+    bool is_complete() const noexcept {  // takes no more items
         if constexpr (requires { op_.finished(); }) return op_.finished();
         return false;
     }
-    void end_input_if_finished() noexcept {
+    void end_input_if_finished() noexcept {  // so the stages before end, too
         if (is_complete()) this->in_->cancel();
     }
     void begin_epoch([[maybe_unused]] std::uint64_t epoch) noexcept {

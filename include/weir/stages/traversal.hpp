@@ -84,6 +84,7 @@ class traversal {
         slots_.update([&](traversal_rule& rule) { next = rule.become_idle(me); });
         return next;
     }
+    // Awaitable of bool: waits until the rule lets the slot go on. False: the stage has ended.
     template <class Slot>
     auto wait(traversal_slot& me, Slot& my_slot, slot_state state) noexcept {
         return slots_.wait(&me, my_slot, state);

@@ -24,13 +24,13 @@ class traversal_slot {
     traversal_slot& operator=(const traversal_slot&) = delete;
 
     pending_items pending;
-    const slot* const worker_slot;
+    const slot* const worker_slot;  // its slot in the run, which has the flag `recalled`
     // The rest is guarded by the lock of the queue in which idle slots wait.
-    bool is_present = false;  // in service: has begun, and is within the concurrency of the stage
-    bool has_mark = false;    // has taken an end-of-epoch mark; puts it when all other slots are idle
-    bool is_listed = false;   // the slot is in the rule's ring of slots
-    traversal_slot* next = nullptr;
-    traversal_slot* previous = nullptr;
+    bool is_present = false;         // in service: has begun, and is within the concurrency of the stage
+    bool has_mark = false;           // has taken an end-of-epoch mark; puts it when all other slots are idle
+    bool is_listed = false;          // the slot is in the rule's ring of slots
+    traversal_slot* next = nullptr;  // in the ring of slots
+    traversal_slot* previous = nullptr;  // likewise
 
     // For `wake_one`: ends the leader's wait for an item of the queue before the stage. If the slot does not
     // wait yet, its next wait ends at once. `clear_cancel` withdraws the request.
@@ -204,6 +204,7 @@ class traversal_rule {
     bool may_lead() const noexcept { return leader_ == nullptr && !queue_has_ended_; }
     bool nothing_pending() const noexcept { return items_->pending.load(std::memory_order_seq_cst) == 0; }
     void leave_idle() noexcept { idle_->fetch_sub(1, std::memory_order_relaxed); }
+    // Takes the slot out of service. If it was the leader, there is none.
     void remove(traversal_slot& s) noexcept {
         if (s.is_present) --num_present_;
         s.is_present = false;
@@ -215,18 +216,18 @@ class traversal_rule {
         has_ended_ = has_ended_ || (queue_has_ended_ && all_idle() && nothing_pending());
     }
 
-    count* idle_;
+    count* idle_;  // the number of idle slots
     const item_counts* items_;
     traversal_slot* any_ = nullptr;  // a slot of the ring of all slots that have begun; null: there is none
     traversal_slot* leader_ = nullptr;  // takes from the queue, was admitted to do so, or has a mark
     // The leader waits for the queue, or is about to. Only then may wake_one() end that wait: before, the
     // leader prepares its operation without the lock.
     bool is_taking_ = false;
-    std::size_t num_present_ = 0;  // number of slots in service
-    std::size_t num_waiting_ = 0;  // number of idle slots that wait, without the leader
-    std::size_t num_wakeups_ = 0;  // number of waiting slots that are to take a pending item
-    bool queue_has_ended_ = false;
-    bool has_ended_ = false;
+    std::size_t num_present_ = 0;   // number of slots in service
+    std::size_t num_waiting_ = 0;   // number of idle slots that wait, without the leader
+    std::size_t num_wakeups_ = 0;   // number of waiting slots that are to take a pending item
+    bool queue_has_ended_ = false;  // the queue before the stage is closed and empty
+    bool has_ended_ = false;        // the stage has ended: all waiting slots are refused
 };
 
 }  // namespace weir::detail

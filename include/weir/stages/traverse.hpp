@@ -103,6 +103,7 @@ struct traversal_stage : stage_base {
         : stage_base{std::move(kept)}, function(std::forward<G>(f)), order(o.order),
           max_waiting(o.max_waiting) {}
 
+    // Throws if `max_waiting` is 0, or was negative.
     template <class Policy>
     void refuse_limits(run_core<Policy>& run) const {
         run.refuse_unless(max_waiting >= 1, options,

@@ -63,7 +63,7 @@ class intake : public get_operation<Queue> {
     // Called by another slot of a `traverse`: ends the wait for an item. If the slot does not wait, the next
     // wait ends at once, unless `clear_cancel` is called before.
     void cancel_wait() noexcept { this->channel_->stop(this->waiter_, Queue::core_type::side::get); }
-    void clear_cancel() noexcept { this->waiter_.stop_seen = false; }
+    void clear_cancel() noexcept { this->waiter_.stop_seen = false; }  // withdraws cancel_wait()
     typename Queue::value_type* item() noexcept { return this->place_.address(); }
     WEIR_ALWAYS_INLINE void drop() noexcept {
         if (this->waiter_.outcome != outcome::done) return;
@@ -137,7 +137,7 @@ class hold_timer {
   public:
     // Records the time when an item arrived: `start` counts from the time of the last call.
     void item_came(const executor& ex) noexcept { came_ = ex.now(); }
-    bool runs() const noexcept { return static_cast<bool>(timer_); }
+    bool runs() const noexcept { return static_cast<bool>(timer_); }  // whether it was started
     // Errors: `std::bad_alloc`.
     void start(executor& ex, duration max_delay, Queue& from, Slot& me) {
         timer_.emplace(ex, max_delay - (ex.now() - came_), expire{&from, &me});
