@@ -30,7 +30,7 @@ enum class completion_by : std::uint8_t {
 /// Options of a `context`. The defaults are for copies of whole batches.
 struct context_options {
     completion_by how = completion_by::polling;  ///< how the end of work is detected
-    bool or_host = false;  ///< without a device or a driver, the host does the work: see `context::on_host`
+    bool or_host = false;  ///< without a device or a driver, the host does all work, at once
     /// The time of polling without a pause after work was queued or has ended, while it is unknown how long
     /// such work takes.
     duration spin = std::chrono::microseconds(20);

@@ -143,21 +143,21 @@ class channel final : detail::item_link<detail::sent_t<T>> {
     }
 
     /// As `weir::channel::put`. \returns awaitable of `bool`: false if this rank has closed, no consumer is
-    /// left, or the wait was stopped; then the caller keeps the item. Resumes: as `weir::channel`.
+    /// left, or the wait was stopped; then the caller keeps the item. Resumes: see the class.
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item) {
         return begin_put(item, weir::detail::no_stop());
     }
-    /// The same as `put` above, but a stop request for `stop` ends the wait. Resumes: as `weir::channel`.
+    /// The same as `put` above, but a stop request for `stop` ends the wait. Resumes: see the class.
     [[nodiscard("co_await this, or nothing is put")]] auto put(T&& item, stop_token stop) {
         return begin_put(item, std::move(stop));
     }
     /// As `weir::channel::get`. \returns awaitable of `std::optional<T>`: empty when all producers have
     /// closed and this rank has got all items; or if this rank has cancelled, or the wait was stopped.
-    /// Resumes: as `weir::channel`.
+    /// Resumes: see the class.
     [[nodiscard("co_await this, or nothing is got")]] auto get() {
         return getting<weir::detail::get_operation<inbox>>(*this);
     }
-    /// The same as `get` above, but a stop request for `stop` ends the wait. Resumes: as `weir::channel`.
+    /// The same as `get` above, but a stop request for `stop` ends the wait. Resumes: see the class.
     [[nodiscard("co_await this, or nothing is got")]] auto get(stop_token stop) {
         return getting<weir::detail::get_operation<inbox, stop_token>>(*this, nullptr, std::move(stop));
     }

@@ -13,8 +13,8 @@
 
 namespace weir::mpi {
 
-inline constexpr int any_rank = -1;  ///< as `MPI_ANY_SOURCE`
-inline constexpr int any_tag = -1;   ///< as `MPI_ANY_TAG`
+inline constexpr int any_rank = -1;  ///< any rank, as `MPI_ANY_SOURCE`; or none
+inline constexpr int any_tag = -1;   ///< any tag, as `MPI_ANY_TAG`
 
 namespace detail {
 

@@ -63,7 +63,7 @@ class answer {
 ///     weir::progress done(mine.start());
 ///     co_await weir::mpi::save_checkpoint(all, "job.weir", done.checkpoint());   // now and then
 ///
-/// \param path  on rank 0's machine. The file is replaced as `weir::save_checkpoint` does.
+/// \param path  on rank 0's machine. After a crash the file has the old or the new content, never a part.
 /// \param mine  the checkpoint of this rank, such as `run.checkpoint()`.
 /// \returns  nothing: the file has been stored.
 /// Suspends: until all ranks have called this and the file has been stored. Resumes: on the coroutine's

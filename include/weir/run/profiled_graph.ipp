@@ -22,7 +22,7 @@ WEIR_INLINE profiled_graph<Policy>::profiled_graph(executor& ex, run_options opt
 template <class Policy>
 WEIR_INLINE auto profiled_graph<Policy>::max_slots(std::size_t stage) const -> std::size_t {
     const executor& where = stages_[stage]->own_executor();
-    if (!stages_[stage]->blocks_threads() || where.traits().exclusive) return SIZE_MAX;
+    if (!stages_[stage]->blocks_threads() || where.traits().exclusive) return SIZE_MAX;  // or virtual time
     std::size_t taken = 0;
     for (const auto& each : stages_) {
         each->for_each_slot([&taken](slot& s) { taken += has_thread(s.state_since().first) ? 1U : 0U; });

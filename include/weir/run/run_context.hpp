@@ -53,7 +53,7 @@ struct budget_rule {
         return budget->is_spent(sources) && !over ? admission::wait : admission::go;
     }
 };
-// The limit of bytes of a run: see `run_options::max_bytes`.
+// The limit of the bytes in all queues of a run together (`run_options::max_bytes`): above, sources wait.
 class run_budget final : public byte_budget {
   public:
     explicit run_budget(std::size_t most) noexcept;

@@ -36,8 +36,8 @@ struct run_result {
 
 /// The base of every `run`. A function that takes `weir::run_control<>&` can control any measured run.
 ///
-/// Errors:   those of `run`. Threads: any, at any time. Lifetime: that of the run.
-/// Cost:     none per item.
+/// Errors:   those of `run`, such as `std::logic_error` if it was moved from. Threads: any, at any time.
+/// Lifetime: that of the run. Cost: none per item.
 template <class Policy = measured>
 class run_control {
   public:

@@ -170,8 +170,9 @@ class run_graph : public run_context, public watched_run {
         return out;
     }
 
-    // From now on, the queue `last` is also the queue behind the sink, which only passes items on: see
-    // `fused_sink`. `options`: the sink's. `capacity_of_last`: that of `last` until now, before the sink.
+    // From now on, `last` is both the queue before the sink and that behind it, so the sink needs no
+    // coroutine (`fused_sink`). `options`: the sink's. `capacity_of_last`: that of `last` until now, before
+    // the sink.
     void merge_sink(const stage_options& options, queue_id last, std::size_t capacity_of_last);
 
     // Adds the last stage of a run without a consumer, behind the queue `in`. Returns a queue that never

@@ -68,7 +68,7 @@ class watched_run : public registered {
 
     // `states`: also sets `slot_seen::state`, which takes a lock for each slot.
     virtual void inspect(run_seen& seen, bool states) const = 0;
-    // The statistics from the start until now, or until the end of the run: see `run_control::stats`.
+    // The statistics from the start until now, or until the end of the run.
     virtual pipeline_stats stats() const = 0;
 
   protected:
@@ -177,7 +177,7 @@ class run_report {
     virtual void begins(const pipeline_stats& all) { static_cast<void>(all); }
     /// Called at the end of a lap (an interval of length `run_options::lap`), with its statistics.
     virtual void lap(const pipeline_stats& one) { static_cast<void>(one); }
-    /// Called for an item that failed: see `run_options::on_failure`.
+    /// Called for every item that failed, within the limit or not: see `run_options::on_failure`.
     virtual void failed(const failure& f) { static_cast<void>(f); }
     /// Called when all stages have ended: see `run_options::on_end`. `rest`: the statistics since the last
     /// call of `lap`. `all`: the statistics of the whole run.

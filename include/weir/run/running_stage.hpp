@@ -67,8 +67,8 @@ class running_stage : public worker_set<Policy> {
     // The worker runs for the first time: its slot now has a thread.
     void worker_started(slot& me) const noexcept { detail::slot_resumed(me); }
 
-    // Reads the clock once, and divides the time since the last reading among the tasks since then: see
-    // `stopwatch`.
+    // Reads the clock once, and divides the time since the last reading among the tasks since then: a reading
+    // for each would cost more than a short task (`stopwatch`).
     void read_clock([[maybe_unused]] slot& me) const noexcept {
         if constexpr (Policy::statistics) me.catch_up(this->now());
     }

@@ -206,7 +206,7 @@ class worker_set : public stage_gate {
         for (std::size_t i = 0; i < workers_.size(); ++i) start(i);
     }
 
-    // Changes the number of slots in service: see `run_control::set_concurrency`.
+    // Changes the number of slots in service: adds slots, or lets those with the highest numbers go.
     void set_concurrency(std::size_t concurrency);
 
     // Whether this kind of stage can have several slots.
@@ -220,7 +220,7 @@ class worker_set : public stage_gate {
         for (const auto& each : slots_) function(*each);
     }
 
-    // Appends the states of all slots to `seen`: see `watched_run::inspect`.
+    // Appends all slots to `seen`, for a watchdog; with `states`, which takes locks, also their states.
     void inspect(stage_seen& seen, [[maybe_unused]] bool states) const;
 
     // Whether work of this stage is a caller on the stack of this thread. A thread of the library stores the
@@ -257,7 +257,7 @@ class worker_set : public stage_gate {
     std::int64_t now() const noexcept { return run_.main_executor().now().time_since_epoch().count(); }
 
   private:
-    owned<slot> make_slot(std::size_t index);  // with its sampler and trail, if the run has them
+    owned<slot> make_slot(std::size_t index);  // with what records samples and traces, if the run does
     void start(std::size_t i) noexcept;        // posts the worker of slot `i`
     // Counts one more worker in `present_`. Returns false, and counts none, if the last worker has left.
     bool join() noexcept;

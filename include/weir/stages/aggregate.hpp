@@ -23,7 +23,7 @@ namespace weir {
 
 /// The options of `aggregate`.
 struct aggregate_options {
-    std::string name = {};  ///< the name in reports; empty: a default, see `stage_options::name`
+    std::string name = {};  ///< the name in reports; empty: the kind and the place, `aggregate#2`
     /// True: a batch that is not full at the end of the stream, or of an epoch (pass over the data), is
     /// dropped. False: the stage gives the smaller batch.
     bool drop_last = false;
@@ -32,7 +32,7 @@ struct aggregate_options {
     duration max_delay = duration(0);
     /// The capacity of the queue behind the stage, in batches; at least 1.
     std::size_t capacity = 2;
-    /// The source location that reports show for the stage: see `stage_options::where`.
+    /// The source location that reports show: of the braces of these options, or of the call without any.
     std::source_location where = detail::call_place::current();
 };
 

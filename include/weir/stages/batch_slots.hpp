@@ -38,12 +38,12 @@ struct batch_shape {
 
 /// The options of `batch_slots`.
 struct batch_slots_options {
-    std::string name = {};  ///< the name in reports; empty: a default, see `stage_options::name`
+    std::string name = {};  ///< the name in reports; empty: that of the function's class, or `batch_slots#2`
     /// True: a batch that is not full at the end of the stream, or of an epoch (pass over the data), is
     /// dropped. False: the stage gives the smaller batch.
     bool drop_last = false;
-    /// How many items are written at the same time, into one batch or several: see
-    /// `stage_options::concurrency`.
+    /// How many items are written at the same time, into one batch or several; so many threads may call the
+    /// function at once.
     std::size_t concurrency = 1;
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
@@ -54,15 +54,15 @@ struct batch_slots_options {
     weir::output_order output_order = weir::output_order::completion;
     /// The capacity of the queue behind the stage, in batches; at least 1.
     std::size_t capacity = 2;
-    /// How many items may fail: see `stage_options::max_failures`. A failed item has no place in a batch,
-    /// unless it fails by `after` of a hook: then it counts as failed, and stays in its batch.
+    /// How many items may fail; one more stops the run. Not set: failures count towards the run's limit. A
+    /// failed item has no place in a batch, unless it fails by `after` of a hook: then it stays in its batch.
     std::optional<failure_limit> max_failures = std::nullopt;
-    /// How long one call of the function may take, without the wait for a place: see
-    /// `stage_options::time_limit`.
+    /// How long one call of the function may take, without the wait for a place; 0: no limit. A longer call
+    /// fails the item: see `stage_options::time_limit`.
     duration time_limit = duration(0);
-    /// Called around the stage and around each call of its function: see `stage_options::hooks`.
+    /// Objects of the user that are called around the stage and around each call of its function.
     std::vector<shared_hook> hooks = {};
-    /// The source location that reports show for the stage: see `stage_options::where`.
+    /// The source location that reports show: of the braces of these options, or of the call without any.
     std::source_location where = detail::call_place::current();
 };
 
@@ -145,6 +145,7 @@ template <class T>
 struct with_place {
     std::span<T>* second_argument;
 };
+// The traits of the call of the function; asserts that they fit. Its name is part of the compiler's message.
 template <class Function, class T>
 struct the_writer {
     template <class Item>

@@ -59,7 +59,7 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
                   channel<C, Policy>& in, channel<D, Policy>& out)
         : base(run, "cache", options, &in, &out), left_(epochs), epoch_(run.first_epoch()) {}
 
-    // The worker of the stage calls these functions: see stages/stage_kind.hpp.
+    // The worker of the stage calls these functions for each item; stages/stage_kind.hpp says when.
     // After the first epoch the stage makes items, as a source does, and waits for the run's limit of bytes.
     std::uint64_t byte_sources(const iteration&) const noexcept {
         return is_first_ ? 0 : detail::base_of(*this->out_).sources();

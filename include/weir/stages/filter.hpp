@@ -67,7 +67,8 @@ struct filtering {
     }
 };
 
-// The operation (see stages/transform.hpp) of a `take`: gives `n` items, then ends the stage.
+// The operation of a `take`: the object whose `push` the stage calls with each item (stages/transform.hpp).
+// Gives `n` items, then ends the stage.
 template <class T>
 class take_op {
   public:
@@ -83,7 +84,7 @@ class take_op {
     std::uint64_t left_;
 };
 
-// The operation (see stages/transform.hpp) of a `skip`: drops `n` items, then gives all others.
+// The operation of a `skip`, called in the same way: drops `n` items, then gives all others.
 template <class T>
 class skip_op {
   public:

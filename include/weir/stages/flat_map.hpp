@@ -123,8 +123,8 @@ struct element<In> {
     using type = std::ranges::range_value_t<In&>;
 };
 
-// The operation (see stages/transform.hpp) of a disaggregate: stores an item, and then gives its elements one
-// by one.
+// The operation of a disaggregate: the object whose `push` the stage calls with each item, and then `pop` for
+// each result (stages/transform.hpp). Stores an item, and then gives its elements one by one.
 template <class In>
 class unpack_op {
     using Out = typename element<In>::type;

@@ -78,7 +78,7 @@ class running_pipe : public ordered_function<Given, call_signature<Call, C>, C, 
             if (!is_elementwise_) it.item_provenance.clear_elementwise();
             return &it.result.emplace(base::item_traits::carry(*it.value, std::move(it.item_provenance)));
         } else {
-            this->acknowledge_drop(std::move(it.item_provenance));
+            this->acknowledge_drop(std::move(it.item_provenance));  // no checkpoint waits for the item
             return nullptr;
         }
     }
@@ -216,8 +216,9 @@ auto pipe_of(const char* kind, Adapted&& adapted, stage_options options) {
 /// Order:    with a concurrency of 1, items leave in the order in which they came; with more, as they are
 ///           done, or as `stage_options::output_order` says. No item overtakes the end of an epoch.
 /// Resumes:  a suspended function, where its awaitable resumes it; the stage, on its own executor.
-/// Errors:   an exception from the function fails the item: see `stage_options::max_failures`. With a
-///           generator, `output_order::input` and a time limit are refused at the start of a run.
+/// Errors:   an exception from the function fails the item, which is lost. If more items fail than
+///           `stage_options::max_failures`, the run stops. With a generator, `output_order::input` and a time
+///           limit are refused at the start of a run.
 template <class Function>
 [[nodiscard]] auto pipe(Function&& function, stage_options options = {}) {
     return detail::pipe_of<Function>("pipe", std::forward<Function>(function), std::move(options));

@@ -159,6 +159,8 @@ struct function_of<slot_factory<Make>> {
 template <class Traits, class Function, class Given>
 concept fits_only_by_reference = !Traits::fits && callable<Function, Given&>;
 
+// The traits of the call of a pipe's function; asserts that they fit. Its name is part of the compiler's
+// message.
 template <class Function>
 struct the_function {
     template <class Given>

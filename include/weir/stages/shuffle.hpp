@@ -43,8 +43,8 @@ class epoch_numbers {
     std::uint64_t count_ = 0;  // of the random numbers so far
 };
 
-// The operation (see stages/transform.hpp) that holds up to `size` items, and gives a random one of them for
-// each further item.
+// The operation of a shuffle: the object whose `push` the stage calls with each item (stages/transform.hpp).
+// Holds up to `size` items, and gives a random one of them for each further item.
 template <class C>
 class shuffle_op {
   public:

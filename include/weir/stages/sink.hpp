@@ -183,7 +183,7 @@ struct for_each_stage : stage_base {
 ///                  By default 32 for small values (trivially copyable, not a pointer, at most 64 bytes) in a
 ///                  run without epochs, else 3. `pipeline::options` shows this default as 0 until the
 ///                  pipeline has a source. A function as an argument is refused at compile time.
-/// \param where     the source location that reports show: see `stage_options::where`.
+/// \param where     the source location that reports show for the sink: that of the call.
 /// Order:  kept.
 /// Errors: `std::invalid_argument` for 0, and for negative numbers.
 [[nodiscard]] inline auto sink(detail::sink_capacity capacity = {},
@@ -207,9 +207,9 @@ struct for_each_stage : stage_base {
 /// Order:    with a concurrency of 1, the order of the items. With more, the function is called for several
 ///           items at once, also of two epochs.
 /// Resumes:  a suspended function, where its awaitable resumes it; the stage, on its own executor.
-/// Errors:   an exception from the function fails the item: see `stage_options::max_failures`. For a
-///           checkpoint an item counts as consumed when the call, or the task that the call returned, has
-///           ended without a failure, or its failure is tolerated.
+/// Errors:   an exception from the function fails the item: if more fail than `stage_options::max_failures`,
+///           the run stops. For a checkpoint an item counts as consumed when the call, or the task that the
+///           call returned, has ended without a failure, or its failure is tolerated.
 template <class Function>
 [[nodiscard]] auto for_each(Function&& function, stage_options options = {}) {
     if (options.name.empty()) options.name = "for_each";

@@ -27,13 +27,13 @@ namespace weir {
 
 /// The options of `sink_to`.
 struct sink_to_options {
-    std::string name = "sink_to";  ///< the name in statistics and reports: see `stage_options::name`
+    std::string name = "sink_to";  ///< the name in statistics and reports
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// Whether the stage closes the channel at the stage's end, so that consumers of the channel see the end.
     /// Set this to false if other producers put into the channel, too.
     bool closes = true;
-    /// The source location that reports show for the stage: see `stage_options::where`.
+    /// The source location that reports show: of the braces of these options, or of the call without any.
     std::source_location where = detail::call_place::current();
 };
 
@@ -60,7 +60,7 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
                     channel<C, Policy>& in, typename base::output_queue& end)
         : base(run, "sink_to", options, &in, &end), to_(to), closes_(closes) {}
 
-    // The worker of the stage calls these functions: see stages/stage_kind.hpp.
+    // The worker of the stage calls these functions for each item; stages/stage_kind.hpp says when.
     void on_item(iteration& it) noexcept { it.item_provenance = base::item_traits::provenance_of(*it.item); }
     C* work(iteration& it) const noexcept { return it.item; }
     auto make_awaitable(C* item, coroutine_env&) {
@@ -75,7 +75,7 @@ class running_sink_to : public stage_kind<C, no_item, Policy> {
     no_item* next_result(iteration& it) noexcept {
         if (it.place.mark || !it.was_put) return nullptr;
         ++num_put_;
-        it.item_provenance.acknowledge(true);
+        it.item_provenance.acknowledge(true);  // for checkpoints, the item is consumed
         return nullptr;
     }
     // The stage ends when a put has failed: the channel was closed, for example by its consumer.

@@ -28,7 +28,7 @@ namespace weir {
 
 /// The options of a source.
 struct source_options {
-    std::string name = "src";  ///< the name in statistics and reports: see `stage_options::name`
+    std::string name = "src";  ///< the name in reports, also of the queue behind the stage
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// The capacity of the queue behind the stage, in items; at least 1.
@@ -36,7 +36,7 @@ struct source_options {
     /// The limit of that queue in bytes, in addition to `capacity`; 0: no limit. `item_size` gives the bytes
     /// that an item counts.
     std::size_t max_bytes = 0;
-    /// The source location that reports show for the stage: see `stage_options::where`.
+    /// The source location that reports show: of the braces of these options, or of the call without any.
     std::source_location where = detail::call_place::current();
 };
 
@@ -71,7 +71,7 @@ class running_source : public stage_kind<nothing, typename Items::item, Policy> 
         epoch_ = run.first_epoch();
     }
 
-    // The worker of the stage calls these functions: see stages/stage_kind.hpp.
+    // The worker of the stage calls these functions for each item; stages/stage_kind.hpp says when.
     std::uint64_t byte_sources(const iteration&) const noexcept {
         return detail::base_of(*this->out_).sources();
     }

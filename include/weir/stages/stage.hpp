@@ -82,7 +82,7 @@ struct stage_base {
 
 // The options of stages that have one slot and no other options.
 struct queue_options {
-    std::string name = {};     // the name in reports; empty: a default, see `kept_options`
+    std::string name = {};     // the name in reports; empty: the kind and the place: "shuffle#2"
     std::size_t capacity = 2;  // the capacity of the queue behind the stage, in items; at least 1
     std::source_location where = detail::call_place::current();
 };
@@ -205,9 +205,9 @@ struct in_a_task {
 
 // Wraps the awaitable that the function of a stage has returned, so that the state of the slot (worker) is
 // recorded during the wait. An awaitable that `updates_slot_itself`, such as a task, is not wrapped. An
-// awaiter of weir has `ready_at()`, and resumes on the coroutine's executor: `observed` wraps its awaitable,
-// and also a sender with `as_awaitable`. Any other awaitable may resume on any thread, and is wrapped in a
-// task.
+// awaiter of weir has `ready_at()`, and resumes on the coroutine's executor: its awaitable, and also a sender
+// with `as_awaitable`, is wrapped in `observed`, which records the wait. Any other awaitable may resume on
+// any thread, and is wrapped in a task.
 template <class A>
 decltype(auto) await_measured(A& a, coroutine_env& env) {
     using awaiter = std::remove_reference_t<decltype(detail::get_awaiter(std::declval<A>()))>;

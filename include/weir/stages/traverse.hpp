@@ -41,8 +41,8 @@ enum class traverse_order {
 
 /// The options of `traverse` and `traverse_each`.
 struct traverse_options {
-    std::string name = {};  ///< the name in reports; empty: a default, see `stage_options::name`
-    /// How many items the stage works on at the same time: see `stage_options::concurrency`.
+    std::string name = {};  ///< the name in reports; empty: that of the function's class, or `traverse#2`
+    /// How many items the stage works on at the same time; so many threads may call the function at once.
     std::size_t concurrency = 1;
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
@@ -59,13 +59,14 @@ struct traverse_options {
     /// The limit of that queue in bytes, in addition to `capacity`; 0: no limit. `item_size` gives the bytes
     /// that an item counts.
     std::size_t max_bytes = 0;
-    /// How many items may fail: see `stage_options::max_failures`.
+    /// How many items may fail; one more stops the run. Not set: failures count towards the run's limit.
     std::optional<failure_limit> max_failures = std::nullopt;
-    /// How long one call of the function may take: see `stage_options::time_limit`.
+    /// How long one call of the function may take; 0: no limit. A longer call fails the item: see
+    /// `stage_options::time_limit`.
     duration time_limit = duration(0);
-    /// Called around the stage and around each call of its function: see `stage_options::hooks`.
+    /// Objects of the user that are called around the stage and around each call of its function.
     std::vector<shared_hook> hooks = {};
-    /// The source location that reports show for the stage: see `stage_options::where`.
+    /// The source location that reports show: of the braces of these options, or of the call without any.
     std::source_location where = detail::call_place::current();
 };
 
@@ -77,6 +78,7 @@ template <class T>
 struct with_feeder {
     feeder<T>* second_argument;
 };
+// The traits of the call of the function; asserts that they fit. Its name is part of the compiler's message.
 template <class Function>
 struct the_traversal {
     template <class T>
@@ -193,11 +195,11 @@ auto traversal_of(Function&& function, const traverse_options& o) {
 ///         leaves before the end of that epoch.
 /// Ends:   when the stage before has ended, no item is pending, and no slot works on one.
 /// Resumes: as for a `pipe`.
-/// Errors: an exception from the function fails its item: see `stage_options::max_failures`. Items that the
-///         call has added stay added. `std::invalid_argument` at the start of a run for a `max_waiting` of 0,
-///         and for `as_found` or a time limit with a function that returns a generator. Pending items are
-///         destroyed if the stage ends early: by a stop of the run, by a failure, or because a later stage
-///         has ended.
+/// Errors: an exception from the function fails its item, which is lost: see
+///         `traverse_options::max_failures`. Items that the call has added stay added.
+///         `std::invalid_argument` at the start of a run for a `max_waiting` of 0, and for `as_found` or a
+///         time limit with a function that returns a generator. Pending items are destroyed if the stage ends
+///         early: by a stop of the run, by a failure, or because a later stage has ended.
 /// Cost:   memory for pending items, which is freed at the end of the run; see bench/results.md.
 /// Source: work stealing, by Blumofe and Leiserson (JACM 1999): each slot has a deque.
 template <class Function>
