@@ -94,14 +94,14 @@ class guest_waits final : public lib::execution_context::service {
 
     explicit guest_waits(lib::execution_context& of) : service(of) {}
 
-    void begin(guest_wait_base& it) noexcept {
+    void begin(guest_wait_base& it) noexcept {  // adds a wait to the list
         const std::lock_guard guard(lock_);
         it.next = first_;
         it.link = &first_;
         if (first_ != nullptr) first_->link = &it.next;
         first_ = &it;
     }
-    void end(guest_wait_base& it) noexcept {
+    void end(guest_wait_base& it) noexcept {  // removes it
         const std::lock_guard guard(lock_);
         *it.link = it.next;
         if (it.next != nullptr) it.next->link = it.link;
@@ -124,8 +124,8 @@ class guest_waits final : public lib::execution_context::service {
     }
 
     std::mutex lock_;
-    guest_wait_base* first_ = nullptr;
-    std::vector<std::unique_ptr<guest_executor>> retired_;
+    guest_wait_base* first_ = nullptr;                      // the list of waits
+    std::vector<std::unique_ptr<guest_executor>> retired_;  // see keep()
 };
 
 // The wait of a coroutine of Asio for an awaitable of type A, whose result is a T.
@@ -192,8 +192,8 @@ class guest_wait final : guest_wait_base, weir::detail::detached_task_owner {
 
     Executor home_;  // that of the waiting coroutine
     guest_waits* waits_;
-    std::unique_ptr<guest_executor> guest_;
-    bool is_dropped_ = false;  // `abandon` was called
+    std::unique_ptr<guest_executor> guest_;  // the executor of `task_`
+    bool is_dropped_ = false;                // `abandon` was called
     stop_source stop_;
     const stop_token token_;
     const weir::detail::end_token ends_{&token_};  // ends the waits of `task_` when a stop is requested

@@ -207,7 +207,7 @@ class context_state {
     // Whether free() takes effect behind the work that is queued on the stream: true if the device has memory
     // pools. If false, the caller may call free() only when all work on the memory is done.
     bool frees_in_order() const noexcept { return pool_ != nullptr; }
-    cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream);
+    cudaError_t allocate(void*& memory, std::size_t bytes, cudaStream_t stream);  // sets `memory`
     void free(void* memory, cudaStream_t stream) noexcept;
 
     bool uses_host_functions() const noexcept { return how_ == completion_by::host_function; }

@@ -120,8 +120,8 @@ class item_order {
 
     clock_executor clock_;  // of the channels at which calls wait
     std::mutex lock_;
-    std::uint64_t next_ = 0;  // the number of the item whose turn it is
-    bool order_given_up_ = false;
+    std::uint64_t next_ = 0;               // the number of the item whose turn it is
+    bool order_given_up_ = false;          // all items continue
     std::map<std::uint64_t, call> calls_;  // calls that wait, or that left before their turn
 };
 
@@ -142,7 +142,7 @@ class pending_copies {
             if (!filled_) all_.give_up();
         }
 
-        void fill(shared_event copy) {
+        void fill(shared_event copy) {  // the copy is queued, and ends at `copy`
             all_.add(std::move(copy));
             filled_ = true;
         }

@@ -106,7 +106,7 @@ class link : operation {
     virtual bool send_next(int to) noexcept = 0;  // returns whether there was an item
     virtual bool has_items() noexcept = 0;        // that wait to be sent
     virtual bool is_drained() noexcept = 0;       // no items, and no more will come
-    virtual void receive(int from, MPI_Message message, std::size_t bytes) noexcept = 0;
+    virtual void receive(int from, MPI_Message message, std::size_t bytes) noexcept = 0;  // an item
     virtual void all_have_ended() noexcept = 0;
     virtual void all_have_gone() noexcept = 0;
     virtual void failed() noexcept = 0;
@@ -176,7 +176,7 @@ class link : operation {
       public:
         note(link& of, int to, note_kind kind) noexcept
             : operation("MPI_Isend", to, false), of_(of), text_{kind, 0} {}
-        bool is_free() const noexcept { return is_free_; }
+        bool is_free() const noexcept { return is_free_; }  // no message is being sent
         void send(std::uint64_t number = 0) noexcept {
             text_.number = number;
             is_free_ = false;
@@ -266,7 +266,7 @@ class link : operation {
     inline int begin(MPI_Request&, bool& again) noexcept override;
     inline void ended() noexcept override;
 
-    void handle_note(peer& from, const note_text& text) noexcept;
+    void handle_note(peer& from, const note_text& text) noexcept;  // one that has arrived
     void check_end(peer& of) noexcept;    // says bye to a producer whose last item has come
     bool expects_notes() const noexcept;  // whether a rank may still send a note
     bool is_over() const noexcept;        // nothing more can arrive, and nothing is being sent
@@ -275,9 +275,9 @@ class link : operation {
     const std::shared_ptr<reactor> loop_;
     executor& clock_;
     std::vector<std::unique_ptr<peer>> peers_;
-    std::vector<peer*> consumers_;  // if this rank puts
-    std::vector<peer*> producers_;  // if this rank gets
-    std::size_t capacity_ = 1;
+    std::vector<peer*> consumers_;    // if this rank puts
+    std::vector<peer*> producers_;    // if this rank gets
+    std::size_t capacity_ = 1;        // of this rank, as a consumer
     std::uint32_t credit_batch_ = 1;  // a note returns credit for at least so many items
     kick_operation kick_{*this};
     listener listener_{*this};
@@ -288,9 +288,9 @@ class link : operation {
     counts counts_;
     std::size_t next_consumer_ = 0;              // index in `consumers_`: items go to the consumers in turn
     std::optional<std::int64_t> blocked_since_;  // when the wait for credit that goes on now began
-    bool has_sent_end_ = false;
-    bool has_left_ = false;     // the producers were told, by `gone`
-    bool has_stopped_ = false;  // this link receives no items any more: see ended()
+    bool has_sent_end_ = false;                  // send_ends() was called
+    bool has_left_ = false;                      // the producers were told, by `gone`
+    bool has_stopped_ = false;                   // this link receives no items any more: see ended()
 };
 
 }  // namespace weir::mpi::detail

@@ -160,8 +160,8 @@ class process {
 
     const world_options how_;
     const std::shared_ptr<reactor> loop_;
-    std::shared_ptr<const owned_comm> all_;  // the communicator of all ranks
-    std::optional<heartbeat> heartbeat_;
+    std::shared_ptr<const owned_comm> all_;    // the communicator of all ranks
+    std::optional<heartbeat> heartbeat_;       // finds ranks that have failed
     MPI_Comm heartbeat_comm_ = MPI_COMM_NULL;  // for `heartbeat_` alone
     int level_ = MPI_THREAD_SINGLE;            // as MPI grants it
     bool finalises_ = false;                   // this object, not the program, initialises MPI

@@ -71,6 +71,7 @@ class profile_lines {
     bool has_seen(trial_end end) const noexcept { return seen_ends_[static_cast<std::size_t>(end)]; }
     // Whether the trial had too few items for an interval.
     static bool has_few(const profile_trial& t) noexcept;
+    // A speed-up as text, with one more digit below 1.
     static std::string times(double factor) { return units::fixed(factor, factor < 0.995 ? 2 : 1); }
     // Returns the text of a cell: "-" if there is no figure.
     static const char* or_dash(const std::string& text) noexcept { return text.empty() ? "-" : text.c_str(); }

@@ -213,7 +213,7 @@ class epoch_range {
 
     Run* run_;
     std::optional<queued> ahead_;  // fetched, but not delivered: an item, or the mark of an epoch's end
-    std::uint64_t number_ = 0;
+    std::uint64_t number_ = 0;     // of the current epoch
     bool epoch_is_over_ = false;   // the current epoch has ended
     bool stream_is_over_ = false;  // the stream has ended
 };

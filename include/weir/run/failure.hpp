@@ -121,7 +121,7 @@ class failure_limit {
   private:
     friend constexpr failure_limit rate(double share);
     std::uint64_t count_ = 0;
-    double rate_ = 0;
+    double rate_ = 0;  // 0: the limit is `count_`
 };
 
 /// A limit that tolerates failures up to this share of invocations, checked after each invocation from the
@@ -188,7 +188,7 @@ class failure_counter {
     // Returns true if this success ends the probation of a rate, and the limit is exceeded. `last_failure()`
     // is then the last failure.
     bool count_success() noexcept;
-    entry last_failure() noexcept;
+    entry last_failure() noexcept;  // during the probation of a rate
 
   private:
     const failure_limit limit_;
@@ -233,7 +233,7 @@ class failure_record {
     mutable spin_lock lock_;  // guards the members below; nothing is allocated under this lock
     std::vector<failure> failures_;
     std::string first_stage_;
-    bool is_thrown_ = false;
+    bool is_thrown_ = false;      // throw_once() has thrown the failures
     bool is_unreported_ = false;  // a failure was added that `run_options::on_failure` does not know
 };
 

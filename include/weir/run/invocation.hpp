@@ -248,11 +248,11 @@ class task_timer {
 
     coroutine_env& env_;            // of the worker
     const end_token* const outer_;  // the former `env_.ends`, which the destructor restores
-    executor& executor_;
+    executor& executor_;            // of the worker
     const duration limit_;
-    const time_point deadline_;
-    bool was_late_ = false;  // off() was called after the limit
-    bool expired_ = false;   // the limit has passed while the timer ran
+    const time_point deadline_;  // when the limit is reached
+    bool was_late_ = false;      // off() was called after the limit
+    bool expired_ = false;       // the limit has passed while the timer ran
     const stop_source stop_;
     const stop_token token_{stop_.get_token()};
     const end_token end_token_{&token_, detail::work_of(outer_)};  // `env_.ends` during the task
@@ -282,7 +282,7 @@ class invocation_guard {
     void end(const any_item& output, std::exception_ptr& error) noexcept;
 
   private:
-    const std::vector<shared_hook>& hooks_;
+    const std::vector<shared_hook>& hooks_;  // of the run, then of the stage
     invocation call_;
     later<task_timer> timer_;
     std::size_t entered_ = 0;  // hooks whose `before` has returned

@@ -164,7 +164,7 @@ class stage_trials : public run_profiler {
     void end_phase(profiled_run& run, const stage_activity& rest, trial_end end, time_point now);
     // Restores the stage's concurrency, and begins with the next stage.
     void next_stage(profiled_run& run, time_point now);
-    void enter(phase next, time_point now) noexcept;
+    void enter(phase next, time_point now) noexcept;  // begins the phase
     // The time limit of all trials is reached: reports the other trials as not tried.
     void skip_untried(profiled_run& run, time_point now);
     // Reports the current trial and all later trials of the stage as not made.
@@ -179,7 +179,7 @@ class stage_trials : public run_profiler {
     // Reports the figures of the current trial, which has ended as `how` says, to `on_result`.
     void end_trial(const profiled_run& run, const stage_activity& rest, trial_end how, time_point now);
 
-    const std::size_t items_;
+    const std::size_t items_;  // see the constructor
     const trial_shares shares_;
     const trial_limits limits_;
     phase phase_ = phase::none;

@@ -291,8 +291,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
             std::move(all_).operator co_await();
     };
 
-    queue* out_;  // the last queue
-    [[no_unique_address]] detail::fetched_ahead<T> fetched_ahead_;
+    queue* out_;                                                    // the last queue
+    [[no_unique_address]] detail::fetched_ahead<T> fetched_ahead_;  // see fetched_before()
 };
 
 }  // namespace weir

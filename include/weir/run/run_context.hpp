@@ -96,13 +96,13 @@ class run_context : public detached_task_owner {
     // True in a forked child of the process that has the run's threads. Nothing of the run may be used there:
     // coroutines may be at any instruction, and locks may be held.
     bool orphaned() const noexcept { return !born_.is_here() && has_lost_threads(); }
-    void check_threads() const {
+    void check_threads() const {  // throws there
         if (orphaned()) throw forked_error();
     }
 
     // Throws `std::invalid_argument`, with the name of the stage and the `problem`, unless `is_valid`.
     static void refuse_unless(bool is_valid, const stage_options& options, const char* problem);
-    static void check_time_limit(const stage_options& options);
+    static void check_time_limit(const stage_options& options);  // throws for a negative limit
 
     // The counter of the failures of all stages that have no `max_failures` of their own.
     failure_counter& failure_counts() noexcept { return failure_counts_; }
@@ -148,7 +148,7 @@ class run_context : public detached_task_owner {
     auto wait_for_resume(Slot& me) noexcept {
         return pause_.wait(char(), me, slot_state::off);
     }
-    void pause(bool paused) noexcept;
+    void pause(bool paused) noexcept;  // true: begins a pause; false: ends it
     // Whether the stages are profiled (tried one by one): the `item_quota` of each stage limits its items.
     bool is_profiled() const noexcept { return is_profiled_; }
     void set_profiled(bool is_profiled) noexcept {
@@ -260,11 +260,11 @@ class run_context : public detached_task_owner {
     executor_use executor_;
     std::vector<executor_use> others_;  // the executors of stages that have one of their own
     std::vector<executor*> loops_;      // those of `others_` without threads of their own, each once
-    later<priority_lanes> lanes_;
-    later<run_budget> budget_;
+    later<priority_lanes> lanes_;       // with `run_options::later_stages_first`
+    later<run_budget> budget_;          // with a limit of bytes
     std::uint64_t first_epoch_ = 0;
-    bool has_epochs_ = false;  // a stage has set first_epoch_
-    std::shared_ptr<progress_listener> progress_;
+    bool has_epochs_ = false;                      // a stage has set first_epoch_
+    std::shared_ptr<progress_listener> progress_;  // null: no source of draws
     std::string why_no_checkpoint_;
     bool is_in_split_ = false;
     standard_platform::atomic<bool> paused_{false};
@@ -274,7 +274,7 @@ class run_context : public detached_task_owner {
     failure_record failures_;
     standard_platform::atomic<run_outcome> outcome_{run_outcome::running};
     standard_platform::atomic<std::uint64_t> num_done_{0};
-    standard_platform::atomic<std::size_t> workers_left_{0};
+    standard_platform::atomic<std::size_t> workers_left_{0};  // workers that still take items
     stop_source all_left_;  // requested by the last worker: see worker_left()
     stop_source own_stop_source_;
     const stop_token own_stop_{own_stop_source_.get_token()};

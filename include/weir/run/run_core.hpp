@@ -172,10 +172,10 @@ class run_core final : public profiled_graph<Policy> {
     standard_platform::atomic<std::size_t> left_{0};  // coroutines of the run that have not ended
     stop_source nothing_left_;                        // stopped when left_ is 0
     // Destroyed in reverse order: the callbacks first, so that none runs while the coroutines are destroyed.
-    later<detached_task<void>> reporter_;   // report_laps()
-    later<detached_task<void>> profiling_;  // profile_stages()
-    later<stop_callback<end_run>> on_all_left_;
-    later<stop_callback<cancel_run>> on_stop_;
+    later<detached_task<void>> reporter_;        // report_laps()
+    later<detached_task<void>> profiling_;       // profile_stages()
+    later<stop_callback<end_run>> on_all_left_;  // when all workers have left
+    later<stop_callback<cancel_run>> on_stop_;   // when `run_options::stop` is stopped
 };
 
 WEIR_COMPILED(class run_core<measured>);

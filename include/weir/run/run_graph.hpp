@@ -104,7 +104,7 @@ class consumer_sampler {
   private:
     std::int64_t reading() const noexcept { return clock_.now().time_since_epoch().count(); }
 
-    void end_item() noexcept {
+    void end_item() noexcept {  // the consumer is done with an item: keeps its time
         is_sampled_.store(false, std::memory_order_relaxed);
         task_sample one;
         one.run = duration(spent_.load(std::memory_order_relaxed));

@@ -98,9 +98,9 @@ class batch_op {
     Weigh weigh_;               // the user's function, or `no_weight`
     const bool drop_last_;
     const duration max_delay_;
-    std::vector<In> items_;
-    std::uint64_t weight_ = 0;
-    bool due_ = false;  // the gathered items are a complete batch
+    std::vector<In> items_;     // the gathered items
+    std::uint64_t weight_ = 0;  // of all of them
+    bool due_ = false;          // the gathered items are a complete batch
 };
 
 // The weight function of batches without a limit of weight.

@@ -133,10 +133,10 @@ class batch_in_block final : public open_batch {
         this->set_filled(count);
     }
 
-    Block block_;
-    const std::size_t elements_;  // in each place
-    T* const first_;              // the first element of the block
-    std::vector<Provenance> provenances_;
+    Block block_;                          // the memory of the batch
+    const std::size_t elements_;           // in each place
+    T* const first_;                       // the first element of the block
+    std::vector<Provenance> provenances_;  // by place
 };
 
 // A base of the state of an iteration (the work on one item). Stores the second argument with which

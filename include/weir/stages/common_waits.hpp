@@ -124,7 +124,7 @@ class common_waits {
 
   protected:
     slot& me_;
-    seldom_awaiter rare_wait_;
+    seldom_awaiter rare_wait_;  // the current wait
 };
 
 WEIR_COMPILED(class common_waits<measured>);

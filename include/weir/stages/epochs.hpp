@@ -109,7 +109,7 @@ class items_of<epochs_of<Make>> {  // gives the items of such a source, one by o
 
     epochs_of<Make> from_;
     std::uint64_t epoch_ = 0;
-    std::optional<inner> items_;
+    std::optional<inner> items_;  // of the current epoch; none: it has not begun
 };
 
 // The result of `repeat`: the items of `epochs_of` as one stream, which a repetition without items ends.
@@ -224,8 +224,8 @@ class items_of<draws_of<Sampler>> {
 
   private:
     draws_of<Sampler> from_;
-    std::shared_ptr<progress_recorder> progress_;
-    run_context* run_ = nullptr;  // set by add_progress()
+    std::shared_ptr<progress_recorder> progress_;  // records which draws are consumed
+    run_context* run_ = nullptr;                   // set by add_progress()
 };
 
 }  // namespace detail

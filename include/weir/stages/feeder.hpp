@@ -186,12 +186,12 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     void cancel_wait() noexcept override { from_queue.cancel_wait(); }
     void clear_cancel() noexcept override { from_queue.clear_cancel(); }
 
-    traversal* all_ = nullptr;
-    uninitialised_slot<C> own_;  // memory for an item that was pending
-    std::uint64_t number_ = 0;   // of the current item
-    bool took_at_once_ = false;  // `prepare` has taken an item, without `fetch`
-    bool is_added_ = false;      // the current item is in `own_`, not in `from_queue`
-    bool recalled_ = false;
+    traversal* all_ = nullptr;          // the state that all slots share; set by prepare()
+    uninitialised_slot<C> own_;         // memory for an item that was pending
+    std::uint64_t number_ = 0;          // of the current item
+    bool took_at_once_ = false;         // `prepare` has taken an item, without `fetch`
+    bool is_added_ = false;             // the current item is in `own_`, not in `from_queue`
+    bool recalled_ = false;             // see was_recalled()
     provenance* provenance_ = nullptr;  // the epoch and origin of the current item, for added items
     // True during a call of the function. relaxed: finds wrong uses of the feeder, and orders no data.
     standard_platform::atomic<bool> open_{false};
@@ -216,7 +216,7 @@ class running_traversal : public Base {
         : Base(run, options, std::forward<G>(f), in, out),
           all_(item_type_of<C>, this->name(), first_found_first, max_waiting) {}
 
-    void take(input& next, slot& me, iteration& it) noexcept {
+    void take(input& next, slot& me, iteration& it) noexcept {  // the worker calls these functions
         if (next.has_mark) all_.update([&next](traversal_rule& rule) { rule.mark_has_left(next); });
         it.second_argument = &next;
         const bool at_once = next.is_present && !is_recalled_or_ending(me) &&

@@ -157,7 +157,7 @@ class item_tracer {
   public:
     item_tracer(slot& me, result_origin origin) noexcept : me_(me), origin_(origin) {}
 
-    bool is_on() const noexcept { return me_.trail != nullptr; }
+    bool is_on() const noexcept { return me_.trail != nullptr; }  // whether the run follows items
 
     // Begins a visit if the item is followed, and then returns true. Called before the work on the
     // `number`-th item of a queue. `item`, `epoch`: the item's number at this stage, and its epoch.

@@ -53,6 +53,7 @@ class running_pipe : public ordered_function<Given, call_signature<Call, C>, C, 
                  typename base::output_queue& out)
         : base(run, options, std::forward<G>(f), in, out), is_elementwise_(options.elementwise) {}
 
+    // The worker of the stage calls these functions for each item; stages/stage_kind.hpp says when.
     decltype(auto) work(iteration& it) {
         if constexpr (base::waits) {
             return this->call(it);
@@ -121,6 +122,7 @@ class running_expansion : public ordered_function<Given, call_signature<Call, C>
                                    "a time limit");
     }
 
+    // The worker of the stage calls these functions for each item; stages/stage_kind.hpp says when.
     decltype(auto) work(iteration& it) {
         if constexpr (base::waits) {
             return this->call(it);

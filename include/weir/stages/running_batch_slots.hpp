@@ -53,7 +53,7 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
                     (run.is_profiled() && options.concurrency == 1)),  // a profile may add slots
           places_(place_rule(in_order_, run.first_epoch()), "for a place in a batch") {}
 
-    bool acquire_resources(auto& context) noexcept {
+    bool acquire_resources(auto& context) noexcept {  // the worker calls these: see stages/stage_kind.hpp
         if (!std::exchange(context.resources.is_counted, true))
             places_.update([](place_rule& rule) { rule.begin_work(); });
         return base::acquire_resources(context);
@@ -289,8 +289,8 @@ class running_batch_slots : public function_stage<Given, typename Types::call, C
 
     Pool& pool_;
     const batch_form form_;
-    const bool in_order_;
-    place_queue places_;
+    const bool in_order_;                                    // see `place_rule`
+    place_queue places_;                                     // in which slots wait for places
     standard_platform::atomic<std::uint64_t> num_waits_{0};  // for memory of the pool
     standard_platform::atomic<std::int64_t> waited_{0};      // ns of these waits
 };

@@ -171,6 +171,7 @@ class ordered_function : public function_stage<Given, typename Kept::types, C, t
             if (puts_in_order()) from.end_slices_only_at_puts();
         }
     }
+    // The worker of the stage calls these functions for each item: see stages/stage_kind.hpp.
     auto wait_for_turn([[maybe_unused]] const auto& it, [[maybe_unused]] slot& me) noexcept {
         if constexpr (has_turns) {
             return turns_.wait(it.place, me, slot_state::wait_turn);

@@ -129,6 +129,7 @@ class running_for_each
                                    "gives nothing on, and so in no order: leave .output_order out");
     }
 
+    // The worker of the stage calls these functions for each item; stages/stage_kind.hpp says when.
     decltype(auto) work(iteration& it) {
         if constexpr (base::waits) {
             return this->call(it);

@@ -75,7 +75,7 @@ class in_place {
         has_value_ = true;
     }
     T& operator*() noexcept { return value; }
-    T&& take() noexcept { return static_cast<T&&>(value); }
+    T&& take() noexcept { return static_cast<T&&>(value); }  // the object, to be moved
     WEIR_ALWAYS_INLINE void reset() noexcept {
         if (std::exchange(has_value_, false)) std::destroy_at(std::addressof(value));
     }

@@ -290,8 +290,8 @@ class function_stage : public stage_kind<C, D, Policy> {
     }
     std::optional<transfer_stats> transfers() const override { return detail::transfers_of(given_); }
 
-    Given given_;
-    const duration limit_;
+    Given given_;           // the function, or its factory
+    const duration limit_;  // of the time of a call
 };
 
 }  // namespace weir::detail

@@ -244,8 +244,8 @@ class stage_task : public slot_machine {
   protected:
     Kind& stage_;
     slot& me_;
-    in_place<context> context_;
-    typename Kind::input input_;
+    in_place<context> context_;   // made by begin_work()
+    typename Kind::input input_;  // takes the items
 };
 
 }  // namespace weir::detail

@@ -86,7 +86,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
         end_input_if_finished();
     }
 
-    void work(iteration& it) {
+    void work(iteration& it) {  // called by the worker, as the functions below: see stages/stage_kind.hpp
         it.mark_is_due = is_epoch_item<C> && it.place.mark;
         if (this->has_work(it)) {
             if constexpr (has_max_delay<Op>) it.context->resources.item_came(*it.context->env.executor);

@@ -132,8 +132,8 @@ class traversal {
     standard_platform::atomic<bool> has_ended_{false};
     pending_items shared_;  // always empty if each slot has a deque of its own
     const bool first_found_first_;
-    const std::string& stage_;
-    wait_queue<traversal_rule> slots_;
+    const std::string& stage_;          // the name of the stage
+    wait_queue<traversal_rule> slots_;  // the idle slots that wait
 };
 
 }  // namespace weir::detail

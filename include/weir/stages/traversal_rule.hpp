@@ -212,7 +212,7 @@ class traversal_rule {
         leader_ = nullptr;
         is_taking_ = false;
     }
-    void end_if_done() noexcept {
+    void end_if_done() noexcept {  // ends the stage if no item can come any more
         has_ended_ = has_ended_ || (queue_has_ended_ && all_idle() && nothing_pending());
     }
 

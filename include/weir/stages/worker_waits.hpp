@@ -65,7 +65,7 @@ class intake : public get_operation<Queue> {
     void cancel_wait() noexcept { this->channel_->stop(this->waiter_, Queue::core_type::side::get); }
     void clear_cancel() noexcept { this->waiter_.stop_seen = false; }  // withdraws cancel_wait()
     typename Queue::value_type* item() noexcept { return this->place_.address(); }
-    WEIR_ALWAYS_INLINE void drop() noexcept {
+    WEIR_ALWAYS_INLINE void drop() noexcept {  // destroys the item, if there is one
         if (this->waiter_.outcome != outcome::done) return;
         this->waiter_.outcome = outcome::fetched;
         this->place_.destroy();
@@ -291,8 +291,8 @@ class worker_waits : common_waits<typename Kind::policy_type> {
     using base::me_;
     using base::rare_wait_;
     Kind& stage_;
-    typename awaited_work<Kind>::type work_wait_;
-    typename awaited_fetch<Kind>::type fetch_wait_;
+    typename awaited_work<Kind>::type work_wait_;    // for what `work` has returned
+    typename awaited_fetch<Kind>::type fetch_wait_;  // for what `fetch_result` has returned
 };
 
 }  // namespace weir::detail
