@@ -137,7 +137,7 @@ class run_context : public detached_task_owner {
     // True while the stages in the branches of a `split` are added. A `split` divides each batch among its
     // branches. In their stages, the part of a batch counts as an epoch, which a mark in the queue ends.
     bool& is_in_split() noexcept { return is_in_split_; }
-    // The value of `why_no_checkpoint`, unless the run has one source, which draws from a sampler.
+    // A reason for `why_no_checkpoint`: a source doesn't draw from a sampler, or two of them do.
     static constexpr auto one_sampler = "its one source has to be a sampler, which knows where to go on";
 
     // Whether slots must not begin with items, because the run is paused or ends. relaxed: only a hint;
