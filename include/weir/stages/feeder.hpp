@@ -179,7 +179,7 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
         try {
             all_->add(*this, std::addressof(made));
         } catch (...) {
-            epoch_item_traits<C>::provenance_of(made).acknowledge();  // no checkpoint waits for it
+            epoch_item_traits<C>::provenance_of(made).acknowledge();  // no checkpoint waits for the lost item
             throw;
         }
     }

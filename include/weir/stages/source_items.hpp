@@ -73,7 +73,7 @@ class items_of<S> {
     }
 
   private:
-    // The run owns the range, so its elements may be moved out.
+    // Whether the run owns the elements, and so may move them out of the range.
     static constexpr bool gives_away =
         std::is_same_v<S, range> && !std::ranges::view<range> && std::is_constructible_v<item, movable>;
     S range_;

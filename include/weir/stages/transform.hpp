@@ -244,7 +244,7 @@ class running_transform : public stage_kind<C, transform_output<C, Out>, Policy>
         if constexpr (requires { op_.finished(); }) return op_.finished();
         return false;
     }
-    void end_input_if_finished() noexcept {  // so the stages before end, too
+    void end_input_if_finished() noexcept {  // the stages before it then end, too
         if (is_complete()) this->in_->cancel();
     }
     void begin_epoch([[maybe_unused]] std::uint64_t epoch) noexcept {
