@@ -60,9 +60,10 @@ class any_channel : public channel_puts<Policy> {
     // Virtual: a run (a started pipeline) destroys its channels through pointers to this class.
     virtual ~any_channel();
 
-    // `line`: the end at which `w` waits. `stop` ends the wait of `w`; a `w` that is not yet in line will not
-    // wait. `forget` removes `w` from the line; false: `w` was not in line. With a limit in bytes, both
-    // functions then admit puts behind the put `w` whose smaller items fit.
+    // `line`: the end at which `w` waits. `stop`, called when a stop is requested, ends the wait of `w`; if
+    // `w` is not yet in line, it will not wait. `forget`, called by the owner of `w`, removes `w` from the
+    // line; false: `w` was not in line. With a limit in bytes, both functions then admit puts behind the put
+    // `w` whose smaller items fit.
     void stop(waiter& w, side line) noexcept {
         core::stop(w, line);
         if (line == side::put) admit_waiting_puts();
@@ -105,12 +106,12 @@ class any_channel : public channel_puts<Policy> {
         return n;
     }
 
-    // A put or get by a thread, which blocks for `max_wait` at most. `item`: the item to move from, or the
-    // memory to construct it in.
+    // A put or get by a thread, which blocks for `max_wait` at most (`blocking_put`, `blocking_get`). `item`:
+    // the item to move from, or the memory to construct it in.
     outcome block(side line, void* item, duration max_wait);
 
     // The number of early items in a channel with `keep_order`: their puts are done, but gets do not see them
-    // before items with lower numbers are in.
+    // before items with lower numbers are in. For a profiler: the stage has made these items.
     std::size_t num_early() const noexcept {
         const typename core::whole_lock held(*this);
         std::size_t n = 0;
@@ -124,9 +125,9 @@ class any_channel : public channel_puts<Policy> {
     // the results of a run.)
     void let_consumers_help() noexcept { core::consumers_help_ = true; }
 
-    void close() noexcept;
-    void close_to_newcomers() noexcept;
-    void cancel() noexcept;
+    void close() noexcept;               // ends all waits; gets still take the items inside
+    void close_to_newcomers() noexcept;  // the same, but puts that wait now are done when there is room
+    void cancel() noexcept;              // closes, and destroys the items inside
     // If `merge_sink` has merged the queue behind the sink with this queue: `of_sink` is the new capacity of
     // the queue behind the sink (0: unchanged), and `capacity` that of both queues, plus 1.
     void set_capacity(std::size_t capacity, std::size_t of_sink = 0);
@@ -137,7 +138,7 @@ class any_channel : public channel_puts<Policy> {
     // in bytes is added to that of this queue.
     void merge_sink(const std::string& sink, std::size_t capacity, std::size_t of_sink,
                     std::size_t bytes_of_sink);
-    void set_max_bytes(std::size_t bytes);
+    void set_max_bytes(std::size_t bytes);  // limits the sum of the items' sizes; 0: no limit
     // From now on all puts have numbers, from 0 without gaps, and items enter in the order of these numbers.
     // For a stage that preserves the order of its input. Called before the channel is used.
     void keep_order() { core::order_ = owned<put_order>(new put_order(capacity_, ring_.places())); }
@@ -202,7 +203,7 @@ class any_channel : public channel_puts<Policy> {
     // ---- under the whole_lock. `woken` receives the waiters that are to be woken after unlocking. --------
     // `measured`: the slot (a worker of a stage) that does the operation; null: another coroutine, a thread.
 
-    // Whether `attempt` would finish the operation.
+    // Whether `attempt` would finish the operation. A `select` claims its choice between the two calls.
     bool needs_no_waiting(side line, const waiter& w) const noexcept {
         const std::size_t before = core::size();
         if (closed_ || line == side::get) return closed_ || before != 0;
@@ -238,12 +239,12 @@ class any_channel : public channel_puts<Policy> {
     // `ex` if `ex` has no threads of its own: see `help_until`.
     outcome block_in_line(waiter& w, side line, typename core::parker& flag, executor* ex, duration max_wait);
 
-    void admit_waiting_puts() noexcept;
+    void admit_waiting_puts() noexcept;  // with a limit in bytes: the puts that fit now are done
 
     // ---- under the whole_lock -------------------------------------------------------------------------
 
     void close_locked(wakes& woken) noexcept;
-    void admit_putters_to_sink(wakes& woken) noexcept {
+    void admit_putters_to_sink(wakes& woken) noexcept {  // waiting puts for which there is room are done
         if (puts::admit_putters(nullptr, woken) && core::has_sink()) items::update_sink_meter(nullptr);
     }
     // Moves all items to `discarded`, also the early items (see `num_early`), and counts the items as

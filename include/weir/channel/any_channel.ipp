@@ -55,7 +55,7 @@ WEIR_INLINE void any_channel<Policy>::close_to_newcomers() noexcept {
 
 template <class Policy>
 WEIR_INLINE void any_channel<Policy>::cancel() noexcept {
-    ring discarded(type_);
+    ring discarded(type_);  // receives the items, to destroy them after unlocking
     std::uint64_t first = 0;
     std::uint64_t last = 0;
     {
@@ -102,7 +102,7 @@ WEIR_INLINE void any_channel<Policy>::merge_sink(const std::string& sink, std::s
         core::sink_ = owned<sink_meter<typename core::platform, keeps_histograms<Policy>>>(
             new sink_meter<typename core::platform, keeps_histograms<Policy>>(of_sink));
         const typename core::whole_lock held(*this, true);
-        core::apply_capacity(capacity, true);
+        core::apply_capacity(capacity, true);  // from now on one lock guards both ends
     }
 }
 
@@ -168,7 +168,7 @@ WEIR_INLINE auto any_channel<Policy>::block_in_line(waiter& w, side line, typena
     try {
         while (!flag.is_set()) {
             check_executor();
-            const bool helping = detail::help_until(flag, ex, limit);
+            const bool helping = detail::help_until(flag, ex, limit);  // has run coroutines, or slept
             if (flag.is_set()) break;
             check_executor();
             if (!helping) thread_place::leave_here();
@@ -200,7 +200,7 @@ WEIR_INLINE void any_channel<Policy>::admit_waiting_puts() noexcept {
 
 template <class Policy>
 WEIR_INLINE const char* any_channel<Policy>::contradiction() const noexcept {
-    const auto first_unclaimed = [](const waiter* w) {
+    const auto first_unclaimed = [](const waiter* w) {  // skips waiters of choices that are claimed
         while (w != nullptr && w->choice != nullptr && w->choice->is_claimed()) w = w->next;
         return w;
     };

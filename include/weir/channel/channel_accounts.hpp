@@ -78,7 +78,7 @@ class channel_clock {
     bool bound_;  // the channel has a clock: the owner's, or the platform's if there is no owner
     typename Platform::template atomic<executor*> owner_;
     end_flag end_;  // tells that the owner was destroyed; never set for an owner given to the constructor
-    const executor_use given_;
+    const executor_use given_;  // counts the channel as a user of a given executor, which must outlive it
 };
 
 // The type of the slots (workers) of a stage. `Policy`: what the run (a started pipeline) measures:
@@ -164,7 +164,8 @@ class channel_accounts : public channel_ends<Policy> {
     }
 
     // Whether this queue is merged with the last stage (the sink) and its queue: see
-    // `any_channel::merge_sink`. Puts and gets then update the sink's meter.
+    // `any_channel::merge_sink`. Puts and gets then update the sink's meter. `is_mark(n)`: whether element
+    // `n` of the queue is a mark of the end of an epoch (a pass over the data).
     WEIR_ALWAYS_INLINE bool has_sink() const noexcept {
         if constexpr (Policy::statistics) {
             return sink_ != nullptr;

@@ -206,7 +206,7 @@ class channel_awaiter : public not_awaited {
         if (yields) yield(h, *ex, env);
         return yields;
     }
-    WEIR_ALWAYS_INLINE void wake(wakes& woken) noexcept {
+    WEIR_ALWAYS_INLINE void wake(wakes& woken) noexcept {  // may count as `overhead` of the slot
         if constexpr (Policy::statistics) {
             if (waiter_.measured != nullptr && !woken.wakes_nobody()) {
                 auto& me = *static_cast<slot_type*>(waiter_.measured);

@@ -120,8 +120,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         } else if (w.choice != nullptr) {
             w.choice->wake();
         } else {
-            // Counted as an expensive wake-up by the calling thread even if the woken thread still spins: a
-            // spinning thread takes long to continue, too.
+            // Counted as an expensive wake-up by the calling thread (`wake_others`: its time is `overhead`)
+            // even if the woken thread still spins: a spinning thread takes long to continue, too.
             ++standard_platform::num_wakes();
             w.thread->set();
         }
@@ -152,7 +152,8 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
 
     // The waiter `w` of a thread joins the line. If the thread runs a coroutine, a channel without a clock
     // gets the clock of that coroutine's executor. Returns the executor of the channel's clock, which the
-    // thread may have to run meanwhile; null: none.
+    // thread may have to run meanwhile; null: none. Registers the channel for deadlock reports, except on
+    // an `exclusive` executor (virtual time).
     executor* wait_in_line(waiter& w, side line) noexcept {
         if (executor* const here = current_executor()) bind(*here);
         executor* const clock = clock_.owner();
@@ -186,7 +187,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
 
     channel_core(std::size_t capacity, executor* clock, std::string name)
         : accounts(capacity, clock), name_(std::move(name)) {
-        if (clock != nullptr && clock->traits().exclusive) {  // this thread will do most operations
+        if (clock != nullptr && clock->traits().exclusive) {  // virtual time: used mostly by this thread
             put_end_.lock.reserve();
             get_end_.lock.reserve();
         }
@@ -284,7 +285,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     }
 
     waiter_line<waiter>& line_of(side line) noexcept { return line == side::put ? putters_ : getters_; }
-    typename platform::template atomic<std::uint64_t> choices_{0};
+    typename platform::template atomic<std::uint64_t> choices_{0};  // for next_choice_number()
 
     auto& side_of(side line) noexcept { return line == side::put ? meter_.puts : meter_.gets; }
 };

@@ -57,7 +57,7 @@ WEIR_ALWAYS_INLINE bool needs_suspend(bool puts, std::uint64_t count, const slot
 // lock; `block`, `set_window` and `resize` by the put lock and the get lock.
 class put_order {
   public:
-    enum class place : std::uint8_t { empty, item, nothing };
+    enum class place : std::uint8_t { empty, item, nothing };  // `nothing`: of a dropped item
 
     // `window`: how many places, from the place of `next()` on, may be filled. `places`: the number of places
     // in the ring, a power of two.
@@ -68,11 +68,11 @@ class put_order {
     bool refuses(std::uint64_t number) const noexcept { return number > blocked_; }
     bool has_early() const noexcept { return filled_ != 0; }
     place at(std::uint64_t number) const noexcept { return places_[position(number)]; }
-    bool is_next_filled() const noexcept {
+    bool is_next_filled() const noexcept {  // and so `pass_early` may be called
         return filled_ != 0 && next_ <= blocked_ && at(next_) != place::empty;
     }
 
-    void fill(std::uint64_t number, bool with_item) noexcept {
+    void fill(std::uint64_t number, bool with_item) noexcept {  // `with_item` false: the item was dropped
         places_[position(number)] = with_item ? place::item : place::nothing;
         ++filled_;
     }
@@ -282,11 +282,11 @@ class channel_ends {
     bool closed_ = false;
     bool records_first_get_ = false;  // the next get records its time, and so needs both locks
     std::size_t capacity_;
-    waiter_line<waiter> putters_;
-    waiter_line<waiter> getters_;
-    waiter_line<waiter> early_;  // puts whose turn has not come, by their numbers: see `channel_puts`
-    byte_gauge bytes_;
-    owned<put_order> order_;  // null: puts have no numbers. Made before the channel is used
+    waiter_line<waiter> putters_;  // puts that wait for room
+    waiter_line<waiter> getters_;  // gets that wait for an item
+    waiter_line<waiter> early_;    // puts whose turn has not come, by their numbers: see `channel_puts`
+    byte_gauge bytes_;             // the bytes inside, and the limits in bytes
+    owned<put_order> order_;       // null: puts have no numbers. Made before the channel is used
 };
 
 WEIR_COMPILED(class channel_ends<measured>);

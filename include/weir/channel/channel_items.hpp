@@ -150,7 +150,7 @@ class channel_items : public channel_core<Policy> {
         return moved;
     }
     WEIR_ALWAYS_INLINE static bool mark_done(waiter& w, record* me) noexcept {
-        if (me != nullptr) me->count_operation();
+        if (me != nullptr) me->count_operation();  // idle workers judge this worker's speed by the count
         w.outcome = outcome::done;
         return true;
     }
@@ -287,8 +287,8 @@ class channel_items : public channel_core<Policy> {
     // slow path takes it.
     static constexpr std::uint64_t min_items_for_get = Policy::statistics ? 2 : 1;
 
-    const item_type& type_;
-    ring ring_;
+    const item_type& type_;  // how items are moved, destroyed and measured
+    ring ring_;              // the memory for the items
 };
 
 WEIR_COMPILED(class channel_items<measured>);

@@ -150,7 +150,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
     WEIR_ALWAYS_INLINE std::optional<T> await_resume() {
         this->resumed();
         if (this->waiter_.outcome != outcome::done) return std::nullopt;
-        this->waiter_.outcome = outcome::fetched;
+        this->waiter_.outcome = outcome::fetched;  // `place_` has no item to destroy from here on
         return place_.take();
     }
 

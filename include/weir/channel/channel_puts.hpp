@@ -50,8 +50,8 @@ class channel_puts : public channel_items<Policy> {
     // The record of the items in this queue that a trace follows; null: no item of the run (a started
     // pipeline) is traced, or there is no run.
     trail_marks* trace_marks() const noexcept { return trace_marks_; }
-    // Adds this queue to the trace; called before the run begins if items are traced. `feeds_stage`: a stage
-    // gets from this queue; false: the consumer does, which takes the results of the run.
+    // Adds this queue to `trail`, the trace of the run; called before the run begins if items are traced.
+    // `feeds_stage`: a stage gets from this queue; false: the consumer does, which takes the run's results.
     void add_to_trail(run_trail& trail, bool feeds_stage) {
         trace_marks_ = &trail.add_queue(this->name_, this->capacity_, feeds_stage);
     }
@@ -154,7 +154,7 @@ class channel_puts : public channel_items<Policy> {
 
     // Whether an element of the queue is no item, but a mark: the end of an epoch, a pass over the data.
     bool is_mark(const void* item) const noexcept { return type_.is_mark != nullptr && type_.is_mark(item); }
-    bool fits(std::size_t before, const void* item) const noexcept {
+    bool fits(std::size_t before, const void* item) const noexcept {  // into the limit in bytes
         return core::bytes_.most == 0 || before == 0 || core::bytes_.has_room_for(type_.bytes(item));
     }
     void add_bytes(const void* item) noexcept {
@@ -185,7 +185,7 @@ class channel_puts : public channel_items<Policy> {
     // The early items whose turn has come become items of the channel. `gap`: 1 if the item directly before
     // them was dropped, else 0.
     void enter_ready(std::uint64_t gap, slot* measured, wakes& woken) noexcept;
-    void enter_early_item(std::uint64_t gap, slot* measured, wakes& woken) noexcept;
+    void enter_early_item(std::uint64_t gap, slot* measured, wakes& woken) noexcept;  // the first
 
     // ---- the caller holds both locks
 
@@ -198,15 +198,15 @@ class channel_puts : public channel_items<Policy> {
     // within the window of `put_order`, and `putters_` empty. The item has to fit the limit in bytes, and not
     // to be traced.
     bool may_fill(const waiter& w) const noexcept;
-    void fill(waiter& w) noexcept;
-    void pass_turn(bool has_item, slot* measured, wakes& woken) noexcept {
+    void fill(waiter& w) noexcept;  // stores the item of an early put in its place
+    void pass_turn(bool has_item, slot* measured, wakes& woken) noexcept {  // a put whose turn came is done
         order_->pass();
         if (order_->has_early()) enter_ready(has_item ? 0 : 1, measured, woken);
     }
 
     // Moves the item to a waiting get. The moved-from item remains, for its owner to destroy.
     void hand_over(waiter& getter, void* item, bool mark, slot* measured, wakes& woken) noexcept;
-    void push(void* item) noexcept;
+    void push(void* item) noexcept;  // moves the item into the ring
 
     // Whether the item that this slot puts is traced.
     static bool is_traced(const slot* putter) noexcept {

@@ -155,7 +155,7 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
 template <class Platform>
 class choice_operation : public not_awaited {
   public:
-    using moves_item = void;
+    using moves_item = void;  // tag: `when_any` rejects the operation, as it could lose the item
 
     bool await_ready() {
         const std::size_t first = first_to_try();

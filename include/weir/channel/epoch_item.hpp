@@ -19,7 +19,8 @@ class origin;
 class progress_recorder;
 
 // The interface by which items report that the consumer (which takes the results of a run, a started
-// pipeline) has taken them, or that a stage has dropped them.
+// pipeline) has taken them, or that a stage has dropped them. For checkpoints: a checkpoint is the record of
+// which items of the source are finished; a later run continues from it.
 class progress_listener {
   public:
     // An item gives up its share of `from`. `taken`: by the consumer; false: a stage drops the item.
@@ -50,7 +51,7 @@ class origin {
 
     // Gives up one share. Calls `finished` with the position of each item of the source without shares left.
     // Returns the change of the number of torn origins: origins with shares left, of which the consumer has
-    // taken at least one. Called under the lock of the listener.
+    // taken at least one; while there are any, no checkpoint is exact. Called under the listener's lock.
     template <class Finished>
     std::ptrdiff_t settle(bool taken, const Finished& finished) {
         // acq_rel; pairs with itself: the thread that gives up the last share sees the parts
@@ -107,13 +108,14 @@ class provenance {
     void clear_elementwise() noexcept {
         if (from_ && from_->is_elementwise_) from_->is_elementwise_ = false;
     }
-    // The provenance of one more item of the same origin.
+    // The provenance of one more item of the same origin: for a stage that makes several items of one.
     provenance share() noexcept {
         clear_elementwise();
         if (from_) from_->add_share();
         return provenance(epoch_, from_);
     }
-    // The provenance of element `k` of `n` of the item. Called once for each element, in order.
+    // The provenance of element `k` of `n` of the item. Called once for each element, in order, by a stage
+    // that divides items into elements.
     provenance of_element(std::size_t k, std::size_t n) noexcept {
         if (from_ && from_->is_elementwise_ && from_->parts_.size() == n) {
             return provenance(epoch_, std::move(from_->parts_[k]));
@@ -122,7 +124,8 @@ class provenance {
         clear_elementwise();
         return std::move(*this);
     }
-    // Gives up the share: the consumer has taken the item (`taken`), or a stage has dropped it.
+    // Gives up the share: the consumer has taken the item (`taken`), or a stage has dropped it on purpose. A
+    // checkpoint then need not wait for the item.
     void acknowledge(bool taken = false) noexcept {
         if (const auto from = std::exchange(from_, nullptr)) from->listener_.settle(*from, taken);
     }
@@ -207,6 +210,7 @@ struct epoch_item_traits<epoch_item<T>> {
     }
 };
 
+// For an element type `C`: the item type; and the element type of a queue of the same run with items `U`.
 template <class C>
 using carried_value_t = typename epoch_item_traits<C>::value;
 template <class C, class U>

@@ -102,7 +102,7 @@ struct item_functions {
 
 template <class T>
 constexpr item_type make_item_type() noexcept {
-    static_assert(fits_a_frame<T>());
+    static_assert(fits_a_frame<T>());  // asserts that T is aligned to 64 bytes at most
     using functions = item_functions<T>;
     item_type type{functions::move, functions::relocate, functions::destroy,
                    sizeof(T),       alignof(T),          functions::bytes,
@@ -121,7 +121,7 @@ class ring {
     // Has places for at least `capacity` items.
     ring(const item_type& type, std::size_t capacity) : type_(&type), places_(places_for(capacity)) {
         if (places_ == 0) return;
-        if (places_ <= memory_shortage::many_bytes / type.size) {
+        if (places_ <= memory_shortage::many_bytes / type.size) {  // may throw a plain std::bad_alloc
             const std::size_t bytes = places_ * type.size;
             block_ = has_default_alignment() ? ::operator new(bytes) : ::operator new(bytes, alignment());
             return;
@@ -238,7 +238,9 @@ class nested_destruction {
     }
 
     bool is_deep() const noexcept { return mine_.depth > most; }
-    void put_off(rest* deferred) noexcept { deferred->next_ = std::exchange(mine_.first, deferred); }
+    void put_off(rest* deferred) noexcept {
+        deferred->next_ = std::exchange(mine_.first, deferred);
+    }  // for the outermost call
 
   private:
     struct of_this_thread {

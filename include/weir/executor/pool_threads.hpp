@@ -55,10 +55,10 @@ class basic_pool_threads {
     basic_pool_threads& operator=(const basic_pool_threads&) = delete;
 
     // Sets the number of places to `n`, plus the extra places of `add_extra`. First calls `prepare` with this
-    // sum, then `expect` with the number of places that have no thread. For each place `i` without a thread,
-    // a new thread, or a spare, calls `work(i)`. If some can't begin, calls `expect` again, with their number
-    // negated. A surplus thread sees by `wants` that it has to end. After `close`: no effect. `work` returns
-    // void, or whether another thread has taken the place: see `replace`.
+    // sum, to make what the threads need; then `expect` with the number of places that have no thread, to
+    // count threads as active before they begin. For each such place `i`, a new thread, or a spare, calls
+    // `work(i)`; if some can't begin, calls `expect` with their number negated. A surplus thread sees by
+    // `wants` that it has to end. After `close`: no effect. `work` returns void, or whether it was replaced.
     // Errors: exceptions of `prepare`, of `on_start`, or of starting a thread: threads started before stay.
     template <class Prepare, class Expect, class Work>
     void set(unsigned n, Prepare prepare, Expect expect, Work work) {
@@ -185,7 +185,7 @@ class basic_pool_threads {
         return n;
     }
 
-    struct beginning {
+    struct beginning {  // how `on_start` has ended on a new thread, for the thread that starts it
         basic_parker<Platform> over{};
         std::exception_ptr failure{};
     };

@@ -160,7 +160,8 @@ class run_loop final : public executor, detail::loop_turns::loop {
     /// true.
     WEIR_INLINE bool drive(detail::parker& done, time_point limit) override;
 
-    // No effect on the thread of another library, which has resumed a coroutine of the loop.
+    // The next sleep of this thread works in a lent place of `other`. No effect on the thread of another
+    // library, which has resumed a coroutine of the loop.
     void waits_for(executor& other) noexcept override {
         if (turns_.is_held_here()) lender_ = &other;
     }

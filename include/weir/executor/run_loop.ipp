@@ -112,7 +112,7 @@ WEIR_INLINE void loop_turns::run(void* turns) noexcept {
 }
 
 WEIR_INLINE auto loop_turns::stand_in(loop& l) noexcept -> loop* {
-    parker never_set;
+    parker never_set;  // this thread waits for nothing: a turn only sleeps on the flag, until it is poked
     parker* to = nullptr;
     while (to == nullptr) {
         if (own_thread_ != nullptr) {
@@ -187,7 +187,7 @@ WEIR_INLINE void run_loop::turn(detail::parker& done, time_point limit) {
         } else {
             if (std::exchange(looks_again_, false)) return;
             until = detail::smaller(until, time_point(duration(next_poll())));
-            sleeper_ = &done;
+            sleeper_ = &done;  // post() and others poke it
         }
     }
     if (next) {
@@ -251,7 +251,7 @@ WEIR_INLINE void foreign_run_loop::run(void*) {
     run_loop loop{executor_traits()};
     starting()->loop_ = &loop;
     starting()->started_.set();
-    parker never_set;
+    parker never_set;  // the loop never ends: a turn only sleeps on the flag, until it is poked
     while (true) loop.drive(never_set, (time_point::max)());
 }
 

@@ -109,7 +109,7 @@ class basic_steal_policy {
                 thief.resumed() - fork_thief_resumed_ >= large_part || now - fork_taken_at_ >= long_part;
             fork_pause_ = large ? 0 : smaller(2 * fork_pause_ + glance, longest_pause);
         }
-        const bool pauses = now - fork_taken_at_ < fork_pause_;
+        const bool pauses = now - fork_taken_at_ < fork_pause_;  // as the fork stolen last was small
         if (fork_credit_ != 0 && !(did_nothing_ && pauses)) {
             --fork_credit_;
         } else if (victim.forks.size() < 2 || pauses) {

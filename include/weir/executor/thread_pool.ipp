@@ -108,7 +108,7 @@ WEIR_INLINE bool basic_thread_pool<Platform>::work(unsigned number) noexcept {
         me.count_resumption();
         me.set_running(found);
         here.resume(std::coroutine_handle<>::from_address(found));
-        if (mine.here == nullptr) [[unlikely]] {
+        if (mine.here == nullptr) [[unlikely]] {  // another thread has replaced this one
             idle_.expect(-1);
             return true;
         }
@@ -247,7 +247,7 @@ template <class Platform>
 WEIR_NOINLINE bool basic_thread_pool<Platform>::leave_to_another(place& mine) noexcept {
     worker& me = *mine.here;
     void* const running = me.running();
-    detail::trampoline::leave(me);
+    detail::trampoline::leave(me);  // coroutines on this stack use the worker's forks no more
     me.set_running(nullptr);
     mine.here = nullptr;
     if (mine.is_guest) {

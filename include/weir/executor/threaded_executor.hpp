@@ -243,7 +243,7 @@ class threaded_executor : public executor {
         stopping_.store(true, std::memory_order_seq_cst);
         wake_all();
         threads_.leave(is_mine ? 1 : 0, longest_leave);
-        let_consumers_block();
+        let_consumers_block();  // threads of the program may still take items of a run
     }
 
     // Adds a place for a thread (`places` 1), or removes an added one (-1) and wakes all threads, so that a

@@ -123,13 +123,13 @@ class timer_queue {
     }
 
   private:
-    static bool before(const timer& a, const timer& b) noexcept {
+    static bool before(const timer& a, const timer& b) noexcept {  // the order of the queue
         if (a.deadline_ != b.deadline_) return a.deadline_ < b.deadline_;
         if (a.order_ != b.order_) return a.order_ < b.order_;
         return a.sequence_ < b.sequence_;
     }
 
-    static timer* meld(timer* a, timer* b) noexcept {
+    static timer* meld(timer* a, timer* b) noexcept {  // makes one heap of two; returns its root
         if (before(*b, *a)) std::swap(a, b);
         b->back_ = a;
         b->next_ = a->child_;
@@ -140,7 +140,7 @@ class timer_queue {
         return a;
     }
 
-    static void unlink(timer& t) noexcept {
+    static void unlink(timer& t) noexcept {  // takes `t`, with its children, out of the heap
         if (t.back_->child_ == &t) {
             t.back_->child_ = t.next_;
         } else {
@@ -149,8 +149,9 @@ class timer_queue {
         if (t.next_ != nullptr) t.next_->back_ = t.back_;
     }
 
-    // Two passes: siblings in pairs from the left, then the pairs from the right. Iterative, since a
-    // million timers added in order are a million siblings.
+    // Makes one heap of the siblings from `first` on, whose parent is gone; returns its root. Two passes:
+    // siblings in pairs from the left, then the pairs from the right. Iterative, since a million timers added
+    // in order are a million siblings.
     static timer* merge_pairs(timer* first) noexcept {
         timer* pairs = nullptr;  // singly linked through next_, last pair first
         while (first != nullptr) {

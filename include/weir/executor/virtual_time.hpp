@@ -185,7 +185,7 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
   private:
     // Runs everything that happens before `end`; without a limit, until nothing can run any more.
     void run_to(time_point end) {
-        detail::parker never_set;
+        detail::parker never_set;  // this thread waits for nothing, but `drive` takes a flag
         end_ = end;
         runs_ = true;
         try {
@@ -198,6 +198,8 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
 
     void turn(detail::parker&, time_point limit) override {
         if (step(limit)) return;
+        // Nothing can run before `limit`. If that is the end of `run_to`, ends `run_to`, unless there is no
+        // limit and threads are blocked. In all other cases without a limit, this is a deadlock.
         const bool is_end = runs_ && limit == end_ && !(limit == (time_point::max)() && turns_.any_blocked());
         if (is_end) runs_ = false;
         if (limit != (time_point::max)()) {
@@ -207,7 +209,7 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
         }
     }
     time_point instant() const noexcept override { return now(); }
-    void sleep(detail::parker&, time_point) noexcept override {}
+    void sleep(detail::parker&, time_point) noexcept override {}  // only coroutines run here set such flags
 
     // Resumes one coroutine. If none is ready, first moves the clock to the next timer before `limit`. False
     // if there is neither.

@@ -58,7 +58,7 @@ WEIR_INLINE std::string wait_lines::line::subject() const {
     if (count == 1) return words.who;
     const std::string number = std::to_string(count);
     if (!words.stage.empty()) return number + " slots of stage '" + words.stage + "'";
-    const std::size_t article = words.who.starts_with("a ") ? 2 : 0;
+    const std::size_t article = words.who.starts_with("a ") ? 2 : 0;  // its length
     return number + " " + words.who.substr(article) + "s";
 }
 

@@ -159,7 +159,7 @@ class basic_work_finder : public threaded_executor<Platform> {
         return nullptr;
     }
 
-    WEIR_NOINLINE void* find_queued(worker& me) noexcept {
+    WEIR_NOINLINE void* find_queued(worker& me) noexcept {  // queue, forks, inbox, next, theft
         me.streak = 0;
         if (!me.queue.empty()) {
             if (++me.passed_over % fork_period == 0) {

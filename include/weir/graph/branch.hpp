@@ -28,7 +28,7 @@ namespace detail {
 template <class Row>
 struct named_branch {
     template <class C>
-    using output = typename Row::template output<C>;
+    using output = typename Row::template output<C>;  // the item type behind the row; `C`: before it
 
     std::string name;
     pipeline<Row> part;

@@ -155,7 +155,7 @@ inline std::size_t checked_choice(std::size_t which, const std::vector<std::size
 
 // The stage that joins the inputs of a merge, or the branches of a route. Takes from several queues, with a
 // slot (worker) for each queue, and puts into one queue, in the order of a `merge_rule`. With `as_they_come`,
-// no slot waits for a turn.
+// no slot waits for a turn. The worker (stages/stage_worker.hpp) calls the public functions for each item.
 template <class C, class Policy>
 class running_fan_in : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;

@@ -135,7 +135,7 @@ WEIR_INLINE void merge_rule::next_by_weight() noexcept {
 }
 
 WEIR_INLINE void merge_rule::next_by_draw() noexcept {
-    std::uint64_t all = 0, left = 0;
+    std::uint64_t all = 0, left = 0;  // of the inputs that have turns: the sum of the shares, and the number
     for (const input& each : inputs_) {
         all += each.has_no_turn ? 0 : each.share;
         left += each.has_no_turn ? 0U : 1U;

@@ -28,7 +28,7 @@ namespace weir {
 
 /// The options of `merge`.
 struct merge_options {
-    std::string name = {};  ///< see `stage_options::name`
+    std::string name = {};  ///< for statistics and reports; empty: `merge` and the place in the pipeline
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// The capacity of the queue behind the stage, in items, at least 1.
@@ -56,7 +56,7 @@ struct merge_options {
     /// ends at the next turn of the ended input. So the result does not depend on the schedule. Items of the
     /// other inputs that have not left the stage are then destroyed.
     bool until_first_end = false;
-    /// The source location that reports show for the stage: see `stage_options::where`.
+    /// The source location that reports show for the stage: of the options' braces, or of the call.
     std::source_location where = detail::call_place::current();
 };
 
@@ -102,7 +102,7 @@ using given_by_t = typename given_by<P>::type;
 // the kind of stage, and `output`, the item type of the queue behind the stage.
 template <class... Inputs>
 struct stage_of_inputs : stage_base {
-    static constexpr bool begins_pipelines = true;
+    static constexpr bool begins_pipelines = true;  // as a source does: no stage is before this one
 
     template <class Options, class... Given>
     stage_of_inputs(const char* kind, const Options& o, Given&&... from)
@@ -202,6 +202,7 @@ struct merge_stage : stage_of_inputs<Inputs...> {
     merge_options how;
 };
 
+// Whether `|` can copy the stage: `|` copies a stage that has a name, and moves others.
 template <class... Inputs>
 inline constexpr bool is_copyable<merge_stage<Inputs...>> = (is_copyable<Inputs> && ...);
 
@@ -229,7 +230,7 @@ class [[nodiscard]] merge : public detail::joined_stage_t<detail::merge_stage, I
     /// \param settings  see `merge_options`.
     explicit merge(merge_options settings, Inputs&&... inputs)
         : described(std::move(settings), std::forward<Inputs>(inputs)...) {}
-    /// With default options. \param where  see `stage_options::where`.
+    /// With default options. \param where  the source location of the call, for reports.
     explicit merge(Inputs&&... inputs, std::source_location where = detail::call_place::current())
         : merge(merge_options{.where = where}, std::forward<Inputs>(inputs)...) {}
 };

@@ -26,14 +26,15 @@ namespace weir {
 
 /// The options of `route`.
 struct route_options {
-    std::string name = {};  ///< see `stage_options::name`
+    std::string name = {};  ///< for statistics and reports; empty: `route` and the place in the pipeline
     /// The executor of the choosing and the joining stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// The capacity of the queue before each branch and of the queue behind the join, in items, at least 1.
     std::size_t capacity = 2;
-    /// For how many items the chooser may fail; one more stops the run. See `stage_options::max_failures`.
+    /// For how many items the chooser may fail; one more stops the run. Not set: these failures count towards
+    /// the limit of the run, `run_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
-    /// The source location that reports show for the stage: see `stage_options::where`.
+    /// The source location that reports show for the stage: of the options' braces, or of the call.
     std::source_location where = detail::call_place::current();
 };
 
@@ -46,7 +47,8 @@ struct routed_item {
     bool is_last = false;   // the stage ends after this item or mark: a branch has ended
 };
 
-// The stage of a run that calls the chooser, and puts each item into the chosen branch.
+// The stage of a run that calls the chooser, and puts each item into the chosen branch. The worker of the
+// stage (stages/stage_worker.hpp) calls the functions for each item.
 template <class Function, class C, class Policy>
 class running_route : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;
@@ -55,7 +57,7 @@ class running_route : public stage_kind<C, C, Policy> {
 
   public:
     using iteration = typename base::template iteration_with<routed_item<C>>;
-    static constexpr stage_traits traits{.forwards_item = true};
+    static constexpr stage_traits traits{.forwards_item = true};  // puts the items themselves
 
     running_route(run_context& run, const stage_options& options, Function&& f, branch_names names, queue& in,
                   std::vector<queue*> out)
@@ -180,7 +182,7 @@ class [[nodiscard]] route : public detail::divided_stage_t<detail::route_stage, 
     /// \param settings  see `route_options`.
     explicit route(Function&& chooser, route_options settings, Branches... branches)
         : described(std::forward<Function>(chooser), std::move(settings), std::move(branches)...) {}
-    /// With default options. \param where  see `stage_options::where`.
+    /// With default options. \param where  the source location of the call, for reports.
     explicit route(Function&& chooser, Branches... branches,
                    std::source_location where = detail::call_place::current())
         : route(std::forward<Function>(chooser), route_options{.where = where}, std::move(branches)...) {}

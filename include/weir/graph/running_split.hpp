@@ -157,7 +157,7 @@ struct divided_batch {         // the state of the work on one batch
 
 // The dividing stage. In the branches, each batch is an epoch of its own, and no stage mixes items of two
 // epochs. So the results of one batch stay together. A mark that ends an epoch of the input becomes an epoch
-// without parts.
+// without parts. The worker of the stage (stages/stage_worker.hpp) calls the functions for each batch.
 template <class Function, class C, class Policy>
 class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Policy> {
     using Batch = carried_value_t<C>;
@@ -195,10 +195,10 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
             }
         }
     }
-    static task<bool>&& make_awaitable(task<bool>& choices, coroutine_env&) noexcept {
+    static task<bool>&& make_awaitable(task<bool>& choices, coroutine_env&) noexcept {  // not wrapped
         return std::move(choices);
     }
-    void store_result(iteration&, bool) noexcept {}
+    void store_result(iteration&, bool) noexcept {}  // the result of `choose` has no meaning
 
     // Adds the record for the joining stage. After that the parts of the batch are put into all branches.
     void commit(iteration& it) noexcept {
@@ -237,6 +237,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     bool is_finished(const iteration& it) const noexcept { return it.is_last; }
     // A failed mark is not tolerated: two epochs would become one.
     bool tolerates_failure(const iteration& it) const noexcept { return !it.place.mark; }
+    // After a tolerated failure: checkpoints (records of the consumed samples) count the batch as consumed.
     void acknowledge(iteration& it) noexcept { this->acknowledge_drop(item_traits::provenance_of(*it.item)); }
     void close_output(typename base::slot& me) noexcept {
         if (is_cut_) records_->cut();

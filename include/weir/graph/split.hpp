@@ -38,7 +38,7 @@ enum class split_order {
 
 /// The options of `split`.
 struct split_options {
-    std::string name = {};  ///< see `stage_options::name`
+    std::string name = {};  ///< for statistics and reports; empty: `split` and the place in the pipeline
     /// The executor of the dividing and the joining stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// The capacity of the queue before each branch, in parts of batches, and of the queue behind the join,
@@ -48,7 +48,7 @@ struct split_options {
     /// How many batches may fail in the chooser and, counted apart, in the join; one more stops the run. Not
     /// set: these failures count towards the limit of the run, `run_options::max_failures`.
     std::optional<failure_limit> max_failures = std::nullopt;
-    /// The source location that reports show for the stage: see `stage_options::where`.
+    /// The source location that reports show for the stage: of the options' braces, or of the call.
     std::source_location where = detail::call_place::current();
 };
 
@@ -60,8 +60,8 @@ struct joined_batch {                 // the state of the work on one batch
     std::optional<D> whole;           // the joined batch; none: no branch gave a result
 };
 
-// The stage that joins the results of the branches. `Part`: the item type of the branches' last queues; `D`:
-// the item type of the queue behind the stage.
+// The stage that joins the results of the branches; its worker (stages/stage_worker.hpp) calls the functions.
+// `Part`: the item type of the branches' last queues; `D`: that of the queue behind the stage.
 template <class Part, class D, class Provenance, class Policy>
 class running_split_join : public stage_kind<Part, D, Policy> {
     using base = stage_kind<Part, D, Policy>;
@@ -72,10 +72,10 @@ class running_split_join : public stage_kind<Part, D, Policy> {
 
   public:
     using iteration = typename base::template iteration_with<joined_batch<Batch, D, records>>;
-    static constexpr stage_traits traits{.works_without_item = is_epoch_item<D>,
-                                         .gathers_parts = true,
-                                         .numbers_results = true,
-                                         .origin = result_origin::all_held};
+    static constexpr stage_traits traits{.works_without_item = is_epoch_item<D>,  // also at the input's end
+                                         .gathers_parts = true,    // `work` is called once for all parts
+                                         .numbers_results = true,  // counts batches, not parts
+                                         .origin = result_origin::all_held};  // of all parts, for traces
 
     running_split_join(run_context& run, const stage_options& options, split_order order,
                        std::vector<queue*> in, typename base::output_queue& out, std::shared_ptr<records> all)
@@ -96,7 +96,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
             return true;
         }
         item_tracer& tracer = it.context->tracer;
-        if (tracer.is_on()) tracer.hold(from.queue(), from.number(), it.place.epoch);
+        if (tracer.is_on()) tracer.hold(from.queue(), from.number(), it.place.epoch);  // for traces
         this->record_other_work(it.context->slot);
         try {
             parts_.resize(ins_.size());
@@ -123,7 +123,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         if (lost_) std::rethrow_exception(std::exchange(lost_, nullptr));
         assemble(it, parts);
     }
-    void on_skipped(iteration&) noexcept {
+    void on_skipped(iteration&) noexcept {  // the batch failed before `work` could be called
         parts_.clear();
         lost_ = nullptr;
     }
@@ -135,7 +135,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
     }
     bool is_finished(const iteration& it) const noexcept { return is_epoch_item<D> && it.input_ended; }
     bool tolerates_failure(const iteration&) const noexcept { return true; }
-    void acknowledge(iteration& it) noexcept {
+    void acknowledge(iteration& it) noexcept {  // a tolerated failure: checkpoints count it as consumed
         if (it.whole) it.record.provenance = epoch_item_traits<D>::provenance_of(*it.whole);
         this->acknowledge_drop(std::move(it.record.provenance));
     }
@@ -281,7 +281,7 @@ class [[nodiscard]] split : public detail::divided_stage_t<detail::split_stage, 
     /// \param settings  see `split_options`.
     explicit split(Function&& chooser, split_options settings, Branches... branches)
         : described(std::forward<Function>(chooser), std::move(settings), std::move(branches)...) {}
-    /// With default options. \param where  see `stage_options::where`.
+    /// With default options. \param where  the source location of the call, for reports.
     explicit split(Function&& chooser, Branches... branches,
                    std::source_location where = detail::call_place::current())
         : split(std::forward<Function>(chooser), split_options{.where = where}, std::move(branches)...) {}

@@ -24,7 +24,7 @@ namespace weir {
 
 /// The options of `tee`.
 struct tee_options {
-    std::string name = {};  ///< see `stage_options::name`
+    std::string name = {};  ///< for statistics and reports; empty: `tee` and the place in the pipeline
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// The capacity of each of the two queues behind the stage, in items, at least 1.
@@ -51,7 +51,7 @@ class running_drain : public stage_kind<C, C, Policy> {
 
   public:
     using iteration = typename base::template iteration_with<>;
-    static constexpr stage_traits traits{.counts_tasks = false};
+    static constexpr stage_traits traits{.counts_tasks = false};  // no function whose time counts
 
     running_drain(run_context& run, const stage_options& options, channel<C, Policy>& in, Input& before_tee,
                   end_of_side& end)
@@ -79,7 +79,8 @@ struct copied_item {
     bool is_last = false;         // the stage ends after this item
 };
 
-// The stage of a run that copies each item.
+// The stage of a run that copies each item. The worker of the stage (stages/stage_worker.hpp) calls the
+// functions for each item.
 template <class C, class Policy>
 class running_tee : public stage_kind<C, C, Policy> {
     using base = stage_kind<C, C, Policy>;
@@ -87,6 +88,7 @@ class running_tee : public stage_kind<C, C, Policy> {
 
   public:
     using iteration = typename base::template iteration_with<copied_item<C>>;
+    // The stage calls no function whose time counts, and puts the items themselves.
     static constexpr stage_traits traits{.counts_tasks = false, .forwards_item = true};
 
     running_tee(run_context& run, const stage_options& options, queue& in, queue& out, queue& side)
@@ -125,7 +127,7 @@ class running_tee : public stage_kind<C, C, Policy> {
         return true;
     }
     bool is_finished(const iteration& it) const noexcept { return it.is_last; }
-    auto wait_before_end(typename base::slot& me) noexcept {
+    auto wait_before_end(typename base::slot& me) noexcept {  // the worker awaits the result
         side_.close();
         return end_.wait(char(), me, slot_state::wait_turn);
     }

@@ -26,12 +26,12 @@ namespace weir {
 
 /// The options of `zip`.
 struct zip_options {
-    std::string name = {};  ///< see `stage_options::name`
+    std::string name = {};  ///< for statistics and reports; empty: `zip` and the place in the pipeline
     /// The executor of the stage; null: the run's executor. Outlives the run.
     weir::executor* executor = nullptr;
     /// The capacity of the queue behind the stage, in items, at least 1.
     std::size_t capacity = 2;
-    /// The source location that reports show for the stage: see `stage_options::where`.
+    /// The source location that reports show for the stage: of the options' braces, or of the call.
     std::source_location where = detail::call_place::current();
 };
 
@@ -52,7 +52,8 @@ struct joined_row {
     std::optional<D> row;
 };
 
-// The stage of a run that `zip` makes. Takes one item of each input by a task, `fetch`, and makes a row.
+// The stage of a run that `zip` makes. Takes one item of each input by a task, `fetch`, and makes a row. The
+// worker of the stage (stages/stage_worker.hpp) calls the functions for each row.
 template <class Policy, class... C>
 class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Policy> {
     using D = typename zipped<C...>::type;
@@ -63,6 +64,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
   public:
     using iteration = typename base::template iteration_with<joined_row<D>>;
     using input = task_intake;
+    // The stage calls no function whose time counts. A row is made from all items in `row_`.
     static constexpr stage_traits traits{.counts_tasks = false, .origin = result_origin::all_held};
 
     running_zip(run_context& run, const stage_options& options, std::tuple<channel<C, Policy>*...> in,
@@ -73,7 +75,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
         next.prepare([this, &me] { return fetch<0>(me); }, it.error);
     }
     void work(iteration& it) { make(it.row, std::index_sequence_for<C...>()); }
-    bool counts_as_task(const iteration& it) const noexcept {
+    bool counts_as_task(const iteration& it) const noexcept {  // whether the row is an item, not a mark
         return it.row && !epoch_item_traits<D>::is_mark(*it.row);
     }
     D* next_result(iteration& it) noexcept { return detail::pointer_to(it.row); }
@@ -178,6 +180,7 @@ struct zip_stage : stage_of_inputs<Inputs...> {
     }
 };
 
+// Whether `|` can copy the stage: `|` copies a stage that has a name, and moves others.
 template <class... Inputs>
 inline constexpr bool is_copyable<zip_stage<Inputs...>> = (is_copyable<Inputs> && ...);
 
@@ -207,7 +210,7 @@ class [[nodiscard]] zip : public detail::joined_stage_t<detail::zip_stage, Input
     /// \param settings  see `zip_options`.
     explicit zip(const zip_options& settings, Inputs&&... inputs)
         : described(settings, std::forward<Inputs>(inputs)...) {}
-    /// With default options. \param where  see `stage_options::where`.
+    /// With default options. \param where  the source location of the call, for reports.
     explicit zip(Inputs&&... inputs, std::source_location where = detail::call_place::current())
         : zip(zip_options{.where = where}, std::forward<Inputs>(inputs)...) {}
 };

@@ -177,7 +177,7 @@ concept has_adapter =
     requires(A&& a) { awaited_by_adapter<std::remove_cvref_t<A>>::get_awaiter(std::forward<A>(a)); };
 
 // Whether A is an operation that takes or gives away an item, such as `channel.get()`: its result must not be
-// dropped.
+// dropped. `when_any`, which could lose the item, rejects the operation.
 template <class A>
 inline constexpr bool moves_item = requires { typename A::moves_item; };
 

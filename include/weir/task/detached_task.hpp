@@ -267,10 +267,10 @@ bool work_in_lent_place(executor&, basic_parker<Platform>&) noexcept {
 
 // Blocks the thread until work on `ex` sets `done`. Meanwhile runs coroutines, as `help_until` says.
 inline void block_until(parker& done, executor& ex) {
-    const basic_blocked_thread<standard_platform> here(&done);
+    const basic_blocked_thread<standard_platform> here(&done);  // for watchdogs, which report deadlocks
     while (!done.is_set()) {
         if (help_until(done, &ex, (time_point::max)())) continue;
-        thread_place::leave_here();
+        thread_place::leave_here();  // if this is a thread of a pool, another one replaces it
         here.wait(done);
     }
 }

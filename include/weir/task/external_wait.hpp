@@ -106,7 +106,7 @@ class async_completion {
         while (phase_.load(std::memory_order_acquire) == left) platform::wait(phase_, left);
     }
 
-    // False after answer() or leave().
+    // False after answer() or leave(). For a driver that is asked to stop the operation.
     bool is_waited_for() const noexcept {
         // acquire; pairs with answer(): after an answer, the caller sees what the driver did before
         const std::uint32_t now = phase_.load(std::memory_order_acquire);

@@ -143,7 +143,7 @@ WEIR_INLINE auto frame_slabs::put_back(block& b) noexcept -> slab* {
 }
 
 WEIR_INLINE void frame_slabs::open(slab& s) noexcept {
-    slab* const before = open_.load(std::memory_order_relaxed);  // relaxed: the lock is held
+    slab* const before = open_.load(std::memory_order_relaxed);  // first until now; relaxed: under the lock
     s.next = before;
     s.previous = nullptr;
     if (before != nullptr) before->previous = &s;

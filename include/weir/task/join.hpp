@@ -29,6 +29,7 @@
 
 namespace weir::detail {
 
+// A vector of awaitables that can be copied: for `when_all(const V&)` and `when_any(const V&)`.
 template <class V>
 concept copyable_awaitables =
     std::same_as<V, std::vector<typename V::value_type>> && awaitable<typename V::value_type> &&
@@ -44,6 +45,7 @@ using in_vector =
     std::conditional_t<std::is_lvalue_reference_v<T>, std::reference_wrapper<std::remove_reference_t<T>>,
                        std::remove_cvref_t<T>>;
 
+// Returns the result of a part that has ended; std::monostate stands for void.
 template <class Part>
 decltype(auto) take_non_void(Part&& part) {
     if constexpr (std::is_void_v<decltype(part.take())>) {
@@ -248,7 +250,7 @@ class when_all_join final : public task_join, owed_join {
         }
         return all_ended_with(1) ? here->next(awaiter()) : std::noop_coroutine();
     }
-    void settle() noexcept override {
+    void settle() noexcept override {  // by the trampoline: see the comment of the class
         if (all_ended_with(owed_)) executor_->post(awaiter());
     }
     std::coroutine_handle<> awaiter() const noexcept {

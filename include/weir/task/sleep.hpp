@@ -141,9 +141,9 @@ class any_delayed_action : detached_task_owner {
         bool begin(std::coroutine_handle<> waiter, const coroutine_env& env) noexcept;
 
         any_delayed_action& delayed_;
-        slot* measured_ = nullptr;  // the slot (worker of a stage) whose function waits; null: none
-        const end_token* ends_ = nullptr;
-        bool has_begun_ = false;  // begin() was called
+        slot* measured_ = nullptr;         // the slot (worker of a stage) whose function waits; null: none
+        const end_token* ends_ = nullptr;  // names the stage or run for which the waiter works; null: unknown
+        bool has_begun_ = false;           // begin() was called
     };
     // Awaitable of void: after the await, the action has run or never will. Resumes on the coroutine's
     // executor.

@@ -62,7 +62,7 @@ void begin_overhead(Slot& me) noexcept {
     if constexpr (requires { me.meter; }) {
         if (me.meter.is_behind()) me.catch_up(detail::clock_of(me));
         me.enter_overhead(me.last_reading);
-        me.meter.time_next_alone();
+        me.meter.time_next_alone();  // the next invocation is not averaged with earlier ones
     }
 }
 

@@ -143,7 +143,7 @@ class signal_watch {
         return false;
     }
 
-    void accept_all() noexcept {
+    void accept_all() noexcept {  // on the thread for signals: unblocks the signals that were named
         const std::lock_guard guard(lock_);
         for (int number = 0; number < end_of_signals; ++number) {
             if (is_accepted_[number]) accept_signal(number);

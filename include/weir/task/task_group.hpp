@@ -150,7 +150,7 @@ class task_group final : detail::task_join {
                 group_->executor_->fork(started);
                 return h;
             }
-            here->set_begun(forks != nullptr ? started.address() : nullptr);
+            here->set_begun(forks != nullptr ? started.address() : nullptr);  // for task_ended()
             // The coroutine may be running elsewhere from here on.
             forks != nullptr ? forks->fork(h) : ex->fork(h);
             return here->next(started);

@@ -79,7 +79,7 @@ WEIR_INLINE void task_group::abandon_join() noexcept {
 }
 
 WEIR_INLINE void task_group::block() noexcept {
-    if (detail::exits_in_a_coroutine()) return;
+    if (detail::exits_in_a_coroutine()) return;  // in `std::exit` the coroutine below never continues
     detail::parker ended;
     thread_ = &ended;
     if (!begin_join()) return;

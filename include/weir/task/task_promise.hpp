@@ -221,8 +221,8 @@ class task_promise_base : public pooled_frame {
     bool was_posted_ = false;  // the awaiter was posted: awaiter_resumed() records the resumption
 };
 
-// Awaits a `when_all` or `when_any`, and tells the slot so (`observed`). During the await the awaiter's
-// promise points to this object, by which `destroy` finds the frames of the parts.
+// Awaits a `when_all` or `when_any`; its base records the wait in the slot (stage worker), if any. Meanwhile
+// the awaiter's promise points to this object, by which `destroy` finds the frames of the parts.
 template <class A>
 class observed_join final : public observed<A>, awaited_join {
   public:

@@ -112,7 +112,7 @@ class when_any_join {
 };
 
 template <class A>
-struct when_any_argument {
+struct when_any_argument {  // checks an argument of type A, and names its types
     static_assert(
         !moves_item<std::remove_cvref_t<A>>,
         "weir: when_any doesn't take an operation that moves an item, as it would drop the item of "
