@@ -135,7 +135,7 @@ class channel_awaiter : public not_awaited {
         return true;
     }
 
-    WEIR_ALWAYS_INLINE void resumed() {
+    WEIR_ALWAYS_INLINE void resumed() {  // the first step of `await_resume`
         if (is_prepared_) has_waited();
     }
 
@@ -155,7 +155,7 @@ class channel_awaiter : public not_awaited {
         is_prepared_ = true;
         suspended_ = listens_to_run_ = reports_put_ = false;
     }
-    WEIR_NOINLINE void has_waited() {
+    WEIR_NOINLINE void has_waited() {  // the end of a wait; throws `stopped` if `env.ends` ended it
         stop_.listen_no_more();
         is_prepared_ = false;  // nothing is left to clean up
         if (suspended_) tell_resumed();
@@ -177,7 +177,7 @@ class channel_awaiter : public not_awaited {
         if (listens_to_run_) listen_to_run_no_more();
     }
 
-    WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env& env) {
+    WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env& env) {  // steps 2 and 3
         record* const me = record::mine();
         if (me != nullptr) me->count_operation();
         if (was_forked()) detail::check_threads_of(channel_->clock_.owner());
@@ -271,7 +271,7 @@ class channel_awaiter : public not_awaited {
         suspended_ = true;
         if (waiter_.measured == nullptr) detail::function_suspended(env, state);
     }
-    void tell_resumed() noexcept {
+    void tell_resumed() noexcept {  // tells the slot, if there is one
         if (waiter_.measured != nullptr)
             return detail::slot_resumed(*static_cast<slot_type*>(waiter_.measured));
         if (waiter_.work_of == nullptr && ends_ == nullptr) return;

@@ -127,7 +127,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
         }
     }
 
-    WEIR_ALWAYS_INLINE static void wake_all(wake_list<platform>& list) noexcept {
+    WEIR_ALWAYS_INLINE static void wake_all(wake_list<platform>& list) noexcept {  // under no lock
         while (!list.empty()) wake(*list.pop());
         if (list.budget != nullptr) list.budget->wake_sources();
     }

@@ -145,7 +145,7 @@ class channel_items : public channel_core<Policy> {
     bool get_accounted(waiter& w, record* me) noexcept {
         return get_accounted(static_cast<T*>(w.item), w.number, w.measured) && mark_done(w, me);
     }
-    static std::size_t count_moved(std::size_t moved, record* me) noexcept {
+    static std::size_t count_moved(std::size_t moved, record* me) noexcept {  // for idle workers, as below
         if (me != nullptr && moved != 0) me->count_operation();
         return moved;
     }

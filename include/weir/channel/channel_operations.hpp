@@ -48,8 +48,8 @@ class [[nodiscard("co_await this, or nothing is put")]] put_operation
     }
 
   private:
-    // True if the item has moved on the fast path. Not inlined: a coroutine would keep a thread-local address
-    // when it continues on another thread.
+    // True if the item has moved on the fast path. Not inlined: a coroutine would keep the address of this
+    // thread's record when it continues on another thread.
     WEIR_NOINLINE bool moves_at_once() noexcept {
         if (this->must_suspend() || this->channel_->put_needs_both()) return false;
         return this->channel_->template put_at_once<T>(this->waiter_);

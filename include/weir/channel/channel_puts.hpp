@@ -106,7 +106,7 @@ class channel_puts : public channel_items<Policy> {
         return items::mark_done(w, me);
     }
     template <class T>
-    WEIR_NOINLINE bool put_early(waiter& w, record* me) noexcept {
+    WEIR_NOINLINE bool put_early(waiter& w, record* me) noexcept {  // if its place is free now
         if (closed_ || core::bytes_.counts() || !early_.empty() || !has_place(w.number)) return false;
         if (w.item != nullptr)
             std::construct_at(ring_.template at<T>(place_of(w.number)), std::move(*static_cast<T*>(w.item)));
@@ -157,7 +157,7 @@ class channel_puts : public channel_items<Policy> {
     bool fits(std::size_t before, const void* item) const noexcept {  // into the limit in bytes
         return core::bytes_.most == 0 || before == 0 || core::bytes_.has_room_for(type_.bytes(item));
     }
-    void add_bytes(const void* item) noexcept {
+    void add_bytes(const void* item) noexcept {  // of an item that comes in
         if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item));
     }
 

@@ -89,7 +89,7 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
         }
     }
 
-    // Not inlined: a coroutine that goes on on another thread would keep the address of this thread's slice.
+    // Not inlined: a coroutine would keep the address of this thread's record when it continues elsewhere.
     WEIR_NOINLINE bool try_now() override {
         this->ends_slice_ =
             is_end_of_slice<typename Channel::policy_type>(Puts, channel_.count_at(line), nullptr);
@@ -124,7 +124,7 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
 
     std::uint64_t number() noexcept override { return channel_.next_choice_number(); }
 
-    auto take() noexcept {
+    auto take() noexcept {  // the result, after the wait
         const bool done = own_.outcome == outcome::done;
         if constexpr (Puts) {
             return done ? channel_status::success : channel_status::closed;
@@ -229,7 +229,7 @@ class choice_operation : public not_awaited {
         return static_cast<std::size_t>(high_product(splitmix64(0, cases_[i]->number()), count_));
     }
 
-    bool yield(std::coroutine_handle<> h, const coroutine_env& env) noexcept {
+    bool yield(std::coroutine_handle<> h, const coroutine_env& env) noexcept {  // its slice ends
         if (env.executor == nullptr) return false;
         if (env.measured != nullptr) yielded_at_ = clock_of(*env.measured);
         env.executor->post(h);  // the coroutine may be running elsewhere from here on

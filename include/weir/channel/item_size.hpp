@@ -207,13 +207,13 @@ struct byte_gauge {
     byte_budget* budget = nullptr;  // the limit in bytes of the run; null: none
     std::uint64_t sources = 0;      // the sources whose items come through this queue: a bit mask
 
-    bool counts() const noexcept {
+    bool counts() const noexcept {  // whether bytes are counted
         const bool has_limit = most != 0;
         const bool is_shared = budget != nullptr;
         return has_limit | is_shared;  // one branch in the caller, not two
     }
     bool has_room_for(std::size_t size) const noexcept { return bytes < most && size <= most - bytes; }
-    void add(std::size_t size) noexcept {
+    void add(std::size_t size) noexcept {  // an item has come into the queue
         bytes += size;
         all_bytes += size;
         ++num_items;

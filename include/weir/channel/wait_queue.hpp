@@ -76,7 +76,7 @@ class wait_queue final : public wait_site {
     }
 
     template <class Function>
-    auto read(Function function) const noexcept {
+    auto read(Function function) const noexcept {  // calls it with the rule
         const std::lock_guard guard(lock_);
         return function(rule_);
     }
@@ -169,7 +169,7 @@ class wait_queue final : public wait_site {
         return woken;
     }
 
-    waiter* apply(auto& change, bool asks_all = false) noexcept {
+    waiter* apply(auto& change, bool asks_all = false) noexcept {  // changes the rule
         const std::lock_guard guard(lock_);
         change(rule_);
         return unlink_answered(asks_all);
@@ -182,7 +182,7 @@ class wait_queue final : public wait_site {
         }
     }
 
-    void forget(waiter& w) noexcept {
+    void forget(waiter& w) noexcept {  // its frame is destroyed while it waits
         const std::lock_guard guard(lock_);
         if (w.linked) line_.remove(w);
     }

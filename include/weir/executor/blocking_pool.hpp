@@ -169,7 +169,7 @@ class basic_blocking_pool final : public detail::threaded_executor<Platform> {
         return this->is_over() && expected_.load(std::memory_order_seq_cst) <= this->wanted();
     }
 
-    void run(void* address) noexcept {
+    void run(void* address) noexcept {  // resumes the coroutine
         resumed_.fetch_add(1, std::memory_order_seq_cst);
         this->resume(std::coroutine_handle<>::from_address(address));
     }

@@ -116,7 +116,7 @@ class basic_work_stealing_deque {
         owned<ring> outgrown;  // the previous ring; null for the first
     };
 
-    void put(ring& r, std::uint64_t b, void* item) noexcept {
+    void put(ring& r, std::uint64_t b, void* item) noexcept {  // as the youngest
         r.at(b).store(item, std::memory_order_relaxed);
         // release; pairs with the load in take_if(): the cell, and what the item points to, are seen
         bottom_.store(b + 1, std::memory_order_release);
@@ -178,11 +178,11 @@ class basic_work_stealing_deque {
         }
     }
 
-    static std::int64_t distance(std::uint64_t from, std::uint64_t to) noexcept {
+    static std::int64_t distance(std::uint64_t from, std::uint64_t to) noexcept {  // also if the indices wrap
         return static_cast<std::int64_t>(to - from);
     }
 
-    ring* grow(std::uint64_t t, std::uint64_t b) {
+    ring* grow(std::uint64_t t, std::uint64_t b) {  // copies the items into a ring of twice the size
         owned<ring> bigger(new ring(2 * (owned_->mask + 1)));
         for (std::uint64_t i = t; i != b; ++i) {
             bigger->at(i).store(owned_->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);

@@ -129,7 +129,7 @@ class executor_users {
     // False in a process that was forked after the executor was made.
     bool is_process_of_origin() const noexcept { return born_.is_here(); }
 
-    void join(executor_user kind) noexcept {
+    void join(executor_user kind) noexcept {  // a user begins; `leave`: it ends
         count_of(kind).fetch_add(1, std::memory_order_relaxed);
         if (!is_watched_.exchange(true, std::memory_order_relaxed)) process_end::watch();
     }

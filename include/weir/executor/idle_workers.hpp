@@ -158,7 +158,7 @@ class basic_idle_workers {
         nap_end_.store(nap_end, std::memory_order_seq_cst);
         return t;
     }
-    void stay_up() noexcept {
+    void stay_up() noexcept {  // instead of the announced nap
         wake();
         watcher_.cancel_wait();
     }

@@ -103,7 +103,7 @@ class basic_locked_timers {
     }
 
   private:
-    void publish() noexcept {
+    void publish() noexcept {  // the earliest deadline, for `next`
         const timer* const t = timers_.next();
         next_.store(t == nullptr ? never : t->deadline().time_since_epoch().count(),
                     std::memory_order_seq_cst);

@@ -254,7 +254,7 @@ class basic_place_lease {
         return asked_.compare_exchange_strong(request, nothing, std::memory_order_relaxed);
     }
     template <class Stop>
-    bool spin_for_place(Stop stop) noexcept {
+    bool spin_for_place(Stop stop) noexcept {  // true: this thread is in the place
         for (int round = 0; round < rounds && !stop(); ++round) {
             if (enter()) return true;
             round < pauses ? Platform::pause() : Platform::yield();

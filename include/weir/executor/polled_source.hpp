@@ -57,7 +57,7 @@ class basic_pollables {
     // The instant at which the executor has to poll. seq_cst; pairs with add()
     std::int64_t next() const noexcept { return next_.load(std::memory_order_seq_cst); }
 
-    void poll(const executor& pool, std::int64_t now) noexcept {
+    void poll(const executor& pool, std::int64_t now) noexcept {  // all sources; sets `next`
         // seq_cst; pairs with add(): a source that is added from here on sets the instant again
         next_.store(pollable::never, std::memory_order_seq_cst);
         std::int64_t first = pollable::never;
@@ -91,7 +91,7 @@ class basic_pollables {
         }
         return false;
     }
-    bool enter(pollable& source) noexcept {
+    bool enter(pollable& source) noexcept {  // into the list
         const std::lock_guard guard(lock_);
         if (has(source)) return true;
         for (place& p : places_) {
@@ -102,7 +102,7 @@ class basic_pollables {
         }
         return false;
     }
-    void leave(place& p) noexcept {
+    void leave(place& p) noexcept {      // out of the list, as the source is closed
         std::shared_ptr<pollable> last;  // destroyed after the lock is released
         const std::lock_guard guard(lock_);
         p.source.store(nullptr, std::memory_order_relaxed);  // relaxed: only the polling thread follows it

@@ -88,7 +88,7 @@ class basic_pool_threads {
         return done;
     }
     template <class Work>
-    void set(unsigned n, Work work) {
+    void set(unsigned n, Work work) {  // as above; nothing to prepare, nothing counted
         set(n, [](unsigned) {}, [](int) {}, work);
     }
 
@@ -203,7 +203,7 @@ class basic_pool_threads {
     }
 
     template <class Work>
-    void begin(unsigned i, Work work) {
+    void begin(unsigned i, Work work) {  // under the lock: a new thread; returns after `on_start`
         join_ended();
         member* const me = members_.emplace_back(owned<member>(new member())).get();
         beginning first;
@@ -226,7 +226,7 @@ class basic_pool_threads {
             std::rethrow_exception(first.failure);
         }
     }
-    bool is_begun(beginning& result, unsigned i) noexcept {
+    bool is_begun(beginning& result, unsigned i) noexcept {  // on the new thread
         try {
             on_start_(i);
         } catch (...) {
@@ -238,7 +238,7 @@ class basic_pool_threads {
     }
 
     template <class Work>
-    void serve(unsigned i, Work& work) {
+    void serve(unsigned i, Work& work) {  // the new thread works, and stands by between two times
         if constexpr (std::is_void_v<decltype(work(i))>) {
             work(i);
         } else {
@@ -265,14 +265,14 @@ class basic_pool_threads {
             members_.pop_back();
         }
     }
-    owned<member> take_last() noexcept {
+    owned<member> take_last() noexcept {  // to be joined or detached
         const std::lock_guard guard(lock_);
         if (members_.empty()) return nullptr;
         owned<member> last = std::move(members_.back());
         members_.pop_back();
         return last;
     }
-    std::size_t num_left() noexcept {
+    std::size_t num_left() noexcept {  // threads that have not ended
         const std::lock_guard guard(lock_);
         std::size_t n = 0;
         for (const auto& m : members_) n += m->is_over() ? 0U : 1U;

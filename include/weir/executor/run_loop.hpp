@@ -206,7 +206,7 @@ class foreign_run_loop {
   private:
     foreign_run_loop();
     static void run(void*);
-    static foreign_run_loop*& starting() noexcept;
+    static foreign_run_loop*& starting() noexcept;  // for run(): the only object
 
     const process_of_origin process_;
     run_loop* loop_ = nullptr;

@@ -102,7 +102,7 @@ class basic_steal_policy {
     static constexpr std::int64_t longest_rest = 16'000'000;
     static constexpr unsigned most_fork_credit = 256;
 
-    void* steal_fork(queues& victim, const queues& thief, std::int64_t now) noexcept {
+    void* steal_fork(queues& victim, const queues& thief, std::int64_t now) noexcept {  // null: none
         if (&thief == fork_thief_) {  // the thief has finished the fork that was stolen last
             fork_thief_ = nullptr;
             const bool large =

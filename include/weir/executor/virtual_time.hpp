@@ -227,7 +227,7 @@ class virtual_time final : public detail::virtual_executor, detail::loop_turns::
         return true;
     }
 
-    void make_ready(std::coroutine_handle<> h) noexcept {
+    void make_ready(std::coroutine_handle<> h) noexcept {  // with a seed: at a random place in the queue
         ready_.push_back(h);
         if (random_ == 0) return;
         // xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators" (2016)

@@ -94,7 +94,7 @@ struct wait_words {
     std::string what;   // follows "waits": "to put"
     std::string why;    // ends the line: "; nobody is left to get"; only a watchdog's report has it
 
-    bool is_like(const wait_words& o) const;
+    bool is_like(const wait_words& o) const;  // whether both share a line of the report
 };
 
 // The maximum number of lines about waits in a report for a person.

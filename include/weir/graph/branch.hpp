@@ -179,7 +179,7 @@ struct stage_of_branches : stage_base {
         return to.template stage<Output, Output>("join", options_of_join(), all);
     }
 
-    stage_options options_of_join() const {
+    stage_options options_of_join() const {  // those of the dividing stage, but for the name
         stage_options join = static_cast<const stage_options&>(options);
         join.name += "_join";
         return join;

@@ -82,7 +82,7 @@ class merge_rule {
     // function. `with_turns`, which has capacity for all inputs, then has the inputs with turns. The caller
     // calls `choose` with one of these inputs, or `close`.
     bool claim_choice(std::vector<std::size_t>& with_turns) noexcept;
-    void choose(std::size_t which) noexcept {
+    void choose(std::size_t which) noexcept {  // gives the input `which` the turn
         turn_ = which;
         skip_ended_inputs();
     }
@@ -107,7 +107,7 @@ class merge_rule {
     // its turns sets all credits to 0: the credits of the inputs with turns have to sum to 0.
     void skip_ended_inputs() noexcept;
 
-    void next_turn() noexcept;
+    void next_turn() noexcept;  // gives an input the turn, or asks for a choice of the user
 
     // Smooth weighted round robin (as in nginx): the credit of each input that has turns grows by its weight.
     // The input with the greatest credit has the turn; its credit falls by the sum of these weights. If all
@@ -175,29 +175,29 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         with_turns_.reserve(ins_.size());
     }
 
-    void take(intake<queue>& next, slot& me, iteration& it) noexcept {
+    void take(intake<queue>& next, slot& me, iteration& it) noexcept {  // from the queue of this slot
         it.input = me.number();
         next.prepare(*ins_[it.input]);
     }
-    void on_item(iteration& it) noexcept {
+    void on_item(iteration& it) noexcept {  // completes the ticket
         it.epoch = it.place.epoch;
         it.mark = it.place.mark;
     }
     C* next_result(iteration& it) noexcept { return it.item; }
 
     bool is_ordered() const noexcept { return !as_they_come_; }
-    auto wait_for_turn(const merge_ticket& next, slot& me) noexcept {
+    auto wait_for_turn(const merge_ticket& next, slot& me) noexcept {  // the worker awaits the result
         turns_.update([&next](merge_rule& rule) { rule.arrive(next); }, me);
         make_choices(me);
         return turns_.wait(next, me, slot_state::wait_turn);
     }
-    bool leave_turn(const iteration& it) noexcept {
+    bool leave_turn(const iteration& it) noexcept {  // the item is put; false: the stage ends
         const bool more = ins_[it.input]->size() > 0;
         turns_.update([&it, more](merge_rule& rule) { rule.leave(it, more); }, it.context->slot);
         make_choices(it.context->slot);
         return !is_closed();
     }
-    bool continues_when_output_closed(const iteration&) noexcept {
+    bool continues_when_output_closed(const iteration&) noexcept {  // the stage ends
         turns_.update([](merge_rule& rule) { rule.close(); });
         return false;
     }
@@ -209,7 +209,7 @@ class running_fan_in : public stage_kind<C, C, Policy> {
                turns_.read([](const merge_rule& rule) { return rule.is_closed() || rule.is_incomplete(); });
     }
 
-    void close_input(slot& me) noexcept {
+    void close_input(slot& me) noexcept {  // the worker of one input ends
         ins_[me.number()]->cancel();
         // In a branch of a `split`, which divides batches, no part that begins after an input has ended is
         // complete.

@@ -72,7 +72,7 @@ class running_route : public stage_kind<C, C, Policy> {
         }
     }
     template <class Chosen>
-    void store_result(iteration& it, Chosen&& chosen) {
+    void store_result(iteration& it, Chosen&& chosen) {  // the branch that the chooser has named
         it.where = names_.index_of(std::forward<Chosen>(chosen));
     }
     // A mark is put into each branch, one after the other.
@@ -85,7 +85,7 @@ class running_route : public stage_kind<C, C, Policy> {
         }
         return it.item;
     }
-    bool is_last_result(const iteration& it) const noexcept {
+    bool is_last_result(const iteration& it) const noexcept {  // a mark has one for each branch
         return !it.place.mark || it.where + 1 == branches_.queues.size();
     }
     queue& output_for(const iteration& it) noexcept { return *branches_.queues[it.where]; }

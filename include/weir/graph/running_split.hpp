@@ -211,7 +211,7 @@ class running_split : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
             it.error = std::current_exception();
         }
     }
-    part* next_result(iteration& it) noexcept {
+    part* next_result(iteration& it) noexcept {  // for each branch its part, then the mark behind the part
         const std::size_t at = it.next_part / 2;
         if (at == branches_.queues.size()) return nullptr;
         if (it.next_part++ % 2 == 0) {

@@ -139,7 +139,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
         if (it.whole) it.record.provenance = epoch_item_traits<D>::provenance_of(*it.whole);
         this->acknowledge_drop(std::move(it.record.provenance));
     }
-    void close_input(slot&) noexcept {
+    void close_input(slot&) noexcept {  // this stage ends: no part is needed any more
         for (queue* const each : ins_) each->cancel();
     }
 

@@ -58,7 +58,7 @@ class running_drain : public stage_kind<C, C, Policy> {
         : base(run, "drain", options, &in, nullptr), before_tee_(before_tee), end_(end) {}
 
     C* next_result(iteration&) noexcept { return nullptr; }
-    void close_output(typename base::slot& me) noexcept {
+    void close_output(typename base::slot& me) noexcept {  // the side has ended
         // If the run has failed, closes the queue before the tee, so that the tee does not wait for more
         // items. The tee still takes the items in this queue.
         if (this->run_.has_failed()) before_tee_.close();
@@ -96,7 +96,7 @@ class running_tee : public stage_kind<C, C, Policy> {
 
     end_of_side& end() noexcept { return end_; }
 
-    void work(iteration& it) {
+    void work(iteration& it) {  // makes the copy
         if (!copies_) return;
         if constexpr (is_epoch_item<C>) {
             if (it.place.mark) {

@@ -230,8 +230,9 @@ class not_an_iterator {
 /// executor. Exception: if that thread belongs to another `executor`, the awaiting coroutine may continue
 /// there until such a wait.
 ///
-/// A coroutine of another library may await all awaitables of this library: `channel` documents under Resumes
-/// on which executor the coroutine is resumed.
+/// A coroutine of another library may await all awaitables of this library. After a wait it is resumed on the
+/// executor that its promise names, or else on the executor whose coroutine the thread ran at the await, or
+/// else on a thread of this library: see Resumes of `channel`.
 template <class A>
 concept awaitable = detail::has_adapter<A> || detail::has_as_awaitable<A> || detail::has_member_co_await<A> ||
                     detail::has_free_co_await<A> || awaiter<A>;

@@ -96,7 +96,7 @@ class [[nodiscard]] detached_task {
     // `std::exit`.
     void forget() noexcept { handle_ = {}; }
 
-    T take() {
+    T take() {  // the result; or throws the exception
         if (handle_.promise().error) std::rethrow_exception(handle_.promise().error);
         if constexpr (!std::is_void_v<T>) return move_or_copy<T>(*handle_.promise().value);
     }

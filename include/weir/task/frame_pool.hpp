@@ -66,8 +66,8 @@ class alignas(64) frame_slabs {
     static void*& origin(block* b) noexcept { return reinterpret_cast<void**>(b)[-1]; }
     static bool is_alone(block* b) noexcept { return reinterpret_cast<std::uintptr_t>(origin(b)) % 2 != 0; }
     static block* place_behind(void* from, std::size_t alignment) noexcept;
-    static block* from_heap(std::size_t stride, bool aligned);
-    static slab* make_slab(std::size_t stride, std::size_t blocks);
+    static block* from_heap(std::size_t stride, bool aligned);       // an allocation for this block
+    static slab* make_slab(std::size_t stride, std::size_t blocks);  // with free blocks only
 
     // relaxed: only the size of the next slab depends on the number
     void count(std::int64_t more) noexcept { in_use_.fetch_add(more, std::memory_order_relaxed); }
@@ -167,14 +167,14 @@ class frame_pool {
         return b;
     }
 
-    WEIR_NOINLINE static void keep(void* p, std::size_t c) noexcept {
+    WEIR_NOINLINE static void keep(void* p, std::size_t c) noexcept {  // in the list `c`
         list& l = here().lists[c];
         if (l.room == 0) return keep_batch(p, c);
         --l.room;
         l.first = new (p) block{l.first};
     }
 
-    WEIR_NOINLINE static void* take_batch(std::size_t c) {
+    WEIR_NOINLINE static void* take_batch(std::size_t c) {  // list `c` is empty: refills it, and takes one
         lists_of_thread& mine = here();
         begin(mine);
         list& l = mine.lists[c];

@@ -77,7 +77,7 @@ class [[nodiscard("a generator does nothing until it is iterated")]] generator {
 
     explicit generator(handle frame) noexcept : frame_(frame) {}
 
-    static void advance(handle frame) {
+    static void advance(handle frame) {  // runs the body to its next value or its end
         frame.promise().started_ = true;
         frame.resume();
         if (frame.promise().error_) {

@@ -215,7 +215,7 @@ class when_all_join final : public task_join, owed_join {
     }
 
     template <class Part>
-    static void rethrow(const Part& part) {
+    static void rethrow(const Part& part) {  // the exception of the part, if it threw one
         if (part.has_exception()) [[unlikely]]
             detail::rethrow_now(part.exception());
     }

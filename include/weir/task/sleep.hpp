@@ -83,8 +83,8 @@ class sleep_operation {
 /// `yield`.
 ///
 /// \returns  awaitable of `bool`: true = the time has passed, false = `stop` was requested earlier.
-/// Suspends: always. Resumes: on the coroutine's executor, not before the time. `channel` documents under
-///           Resumes which executor this is for a coroutine of another library.
+/// Suspends: always. Resumes: on the coroutine's executor, not before the time. For a coroutine of another
+///           library, that is the executor that its promise names, or another one: see Resumes of `channel`.
 /// Errors:   `stopped` if a stop of the stage's run, the stage's time limit or a `when_any` ends the sleep,
 ///           unless `stop` was requested, too. In a coroutine of another library that no executor runs:
 ///           `std::system_error` if the thread of weir that such coroutines share can't be started;
@@ -156,9 +156,9 @@ class any_delayed_action : detached_task_owner {
     void start(executor& ex) noexcept { detached_task_.start(ex, nullptr, *this); }
 
   private:
-    static detached_task<void> act_after(any_delayed_action& me, duration after);
-    virtual void act() = 0;
-    WEIR_INLINE void ended() noexcept override;
+    static detached_task<void> act_after(any_delayed_action& me, duration after);  // then calls act()
+    virtual void act() = 0;                                                        // calls the function
+    WEIR_INLINE void ended() noexcept override;                                    // `act_after` has ended
 
     static constexpr int running = 0;
     static constexpr int awaited = 1;

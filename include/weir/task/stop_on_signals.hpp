@@ -52,7 +52,7 @@ class signal_request {
 // All requests of the process that wait for a signal. A signal is caught while a request that names it waits.
 class signal_watch {
   public:
-    static void add(signal_request& to) {
+    static void add(signal_request& to) {  // catches the signals, and adds the request to the list
         signal_watch& me = *instance;
         const std::lock_guard guard(me.lock_);
         me.begun_ = me.begun_ || begin_signals<&signal_watch::tell>(signals_once);
@@ -76,7 +76,7 @@ class signal_watch {
         if (is_new) tell_signal_thread(signals_once, 0);
     }
 
-    static void remove(signal_request& request) noexcept {
+    static void remove(signal_request& request) noexcept {  // if it still waits
         signal_watch& me = *instance;
         const std::lock_guard guard(me.lock_);
         if (request.at_ == nullptr || request.serial_ <= me.forgotten_) return;
@@ -100,7 +100,7 @@ class signal_watch {
         if (!any) send_signal_again(number);
     }
 
-    std::uint64_t last_serial() noexcept {
+    std::uint64_t last_serial() noexcept {  // the number of the latest request
         const std::lock_guard guard(lock_);
         return serial_;
     }
@@ -136,7 +136,7 @@ class signal_watch {
                 give_back_signal(signals_once, number);
         }
     }
-    bool is_named(int number) const noexcept {
+    bool is_named(int number) const noexcept {  // by a waiting request
         for (const signal_request* each = first_; each != nullptr; each = each->next_) {
             if (each->has(number)) return true;
         }

@@ -97,7 +97,7 @@ class [[nodiscard("co_await this task, or nothing of it runs")]] task {
 
     explicit task(handle h) noexcept : handle_(h) {}
 
-    static void check_valid(handle h) {
+    static void check_valid(handle h) {  // throws if nothing is left to await
         if (!h || h.promise().was_awaited()) [[unlikely]]
             detail::refuse_task();
     }

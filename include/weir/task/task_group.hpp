@@ -232,7 +232,7 @@ class task_group final : detail::task_join {
         return std::noop_coroutine();
     }
 
-    void keep(std::exception_ptr error) noexcept;
+    void keep(std::exception_ptr error) noexcept;  // `join` throws the first one; the others are counted
 
     // Adds to `unfinished_` during a join. Called by a task of the group before the task's own end is
     // counted: so `unfinished_` doesn't become 0. relaxed: the count of that end orders what the task did

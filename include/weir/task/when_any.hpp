@@ -68,7 +68,7 @@ class when_any_join {
         return !is_last();
     }
 
-    void part_ended(const void* part) noexcept {
+    void part_ended(const void* part) noexcept {  // called by each part, as its last action
         // relaxed: selects one part; is_last() orders `first_`, which is read after all parts have ended
         if (!has_first_.exchange(true, std::memory_order_relaxed)) {
             first_ = part;
