@@ -196,7 +196,7 @@ class any_channel : public channel_puts<Policy> {
             waker& operator=(const waker&) = delete;
             ~waker() { core::wake_all(woken); }
         };
-        waker waker_;
+        waker waker_;  // first member: destroyed after `held_` has unlocked
         const typename core::whole_lock held_;
     };
 

@@ -76,7 +76,7 @@ class channel_clock {
 
   private:
     bool bound_;  // the channel has a clock: the owner's, or the platform's if there is no owner
-    typename Platform::template atomic<executor*> owner_;
+    typename Platform::template atomic<executor*> owner_;  // null: none is known
     end_flag end_;  // tells that the owner was destroyed; never set for an owner given to the constructor
     const executor_use given_;  // counts the channel as a user of a given executor, which must outlive it
 };

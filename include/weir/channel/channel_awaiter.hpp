@@ -278,13 +278,13 @@ class channel_awaiter : public not_awaited {
         detail::function_resumed(coroutine_env{nullptr, waiter_.work_of, ends_}, waiter_.ready);
     }
 
-    bool must_suspend_ = false;
+    bool must_suspend_ = false;  // set by must_suspend(), read in suspend()
     [[no_unique_address]] stop_listener<Stop, stop_waiting, typename core::platform> stop_;
     bool is_prepared_ = false;  // `prepare` has cleared the three flags below
-    bool suspended_;
-    bool reports_put_;       // `has_waited` records the end of the put in the trace (`trail`)
-    bool listens_to_run_;    // `on_run_stop_` has been constructed
-    const end_token* ends_;  // `env.ends` of the suspended coroutine, which may end its waits
+    bool suspended_;            // to wait or to yield
+    bool reports_put_;          // `has_waited` records the end of the put in the trace (`trail`)
+    bool listens_to_run_;       // `on_run_stop_` has been constructed
+    const end_token* ends_;     // `env.ends` of the suspended coroutine, which may end its waits
     uninitialised_slot<stop_callback<stop_waiting>> on_run_stop_;  // ends the wait by `env.ends`
 };
 

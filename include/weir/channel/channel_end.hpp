@@ -122,9 +122,9 @@ class put_order {
 
     std::uint64_t next_ = 0;              // the number of the put whose turn it is
     std::uint64_t blocked_ = UINT64_MAX;  // numbers above this one are refused
-    std::size_t window_;
-    std::size_t filled_ = 0;  // the number of places that are not `empty`
-    std::vector<place> places_;
+    std::size_t window_;                  // see the constructor
+    std::size_t filled_ = 0;              // the number of places that are not `empty`
+    std::vector<place> places_;           // by number, modulo their number
 };
 
 // One of the two ends of a channel, for putting or for getting. Each end has its own cache line: a putting
@@ -178,7 +178,7 @@ class channel_ends {
 
       private:
         const channel_ends& core_;
-        record* const put_owner_;
+        record* const put_owner_;  // the results of `enter`, for `leave`
         const bool two_locks_;
         record* const get_owner_;
     };
@@ -205,7 +205,7 @@ class channel_ends {
       private:
         const channel_ends& core_;
         const bool one_lock_;
-        record* const owner_;
+        record* const owner_;  // the result of `enter`, for `leave`
     };
 
     // True: each put (each get) needs both locks. Exact under the lock of that end; else a hint.

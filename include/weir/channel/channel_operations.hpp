@@ -169,7 +169,7 @@ class [[nodiscard("co_await this, or nothing is got")]] get_operation
         return this->channel_->template get_at_once<T>(this->waiter_);
     }
 
-    uninitialised_slot<T> place_;
+    uninitialised_slot<T> place_;  // where the item arrives
 };
 
 // The awaitable of a put or get of several items. Moves as many items as possible without waiting. If no item
@@ -221,7 +221,7 @@ class batch_operation : public channel_awaiter<typename Channel::policy_type, St
         }
     }
 
-    const std::span<T> items_;
+    const std::span<T> items_;     // to put; or to be assigned to
     std::size_t moved_ = 0;        // the number of items that have moved without a wait
     uninitialised_slot<T> place_;  // where the item that a get waits for arrives
 };

@@ -59,7 +59,7 @@ class any_choice_case {
   protected:
     ~any_choice_case() = default;
 
-    const waiter* waiter_ = nullptr;
+    const waiter* waiter_ = nullptr;  // set by the derived class
     bool ends_slice_ = false;
 };
 
@@ -140,9 +140,9 @@ class choice_case final : public any_choice_case<typename Channel::core_type::pl
     using place = std::conditional_t<Puts, nothing, uninitialised_slot<T>>;
 
     store& channel_;
-    typename core::waiter own_;  // the entry of this operation in the line of the channel
-    bool in_line_ = false;       // has joined the line
-    [[no_unique_address]] place place_;
+    typename core::waiter own_;          // the entry of this operation in the line of the channel
+    bool in_line_ = false;               // has joined the line
+    [[no_unique_address]] place place_;  // where the item of a get arrives
 };
 
 // Base of the awaitables of `select`, `get_for`, `put_for` and their like.
@@ -281,7 +281,7 @@ class choice_operation : public not_awaited {
         }
     }
 
-    any_case* const* cases_ = nullptr;
+    any_case* const* cases_ = nullptr;  // an array of `count_` pointers
     const std::size_t count_;
     std::size_t chosen_;  // the index of the case that was done; `count_`: none
     const wait_limit limit_;

@@ -71,8 +71,8 @@ class origin {
 
     const std::uint64_t position_;
     progress_listener& listener_;
-    std::vector<std::shared_ptr<origin>> parts_;
-    standard_platform::atomic<std::uint32_t> shares_{1};
+    std::vector<std::shared_ptr<origin>> parts_;          // of an item made of several
+    standard_platform::atomic<std::uint32_t> shares_{1};  // that have not been given up
     bool is_taken_ = false;        // the consumer has taken a share; guarded by the lock of the listener
     bool is_elementwise_ = false;  // element k was made of part k; only while the item has one share
 };
@@ -132,7 +132,7 @@ class provenance {
 
   private:
     std::uint64_t epoch_ = 0;
-    std::shared_ptr<origin> from_;
+    std::shared_ptr<origin> from_;  // null: no origins are recorded, or the share was given up
 };
 
 // The element type of the queues of a run with epochs: an item with its provenance, or a mark that an epoch
@@ -156,7 +156,7 @@ class epoch_item {
   private:
     explicit epoch_item(provenance&& given) noexcept : provenance_(std::move(given)) {}
 
-    std::optional<T> value_;
+    std::optional<T> value_;  // empty: a mark
     provenance provenance_;
 };
 

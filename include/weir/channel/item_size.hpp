@@ -192,10 +192,10 @@ class byte_budget {
         return source_bytes_[static_cast<std::size_t>(std::countr_zero(sources))];
     }
 
-    const std::size_t most_;
-    counter bytes_{0};
-    std::size_t sources_ = 0;
-    std::array<counter, 64> source_bytes_{};
+    const std::size_t most_;                  // the limit
+    counter bytes_{0};                        // in all queues
+    std::size_t sources_ = 0;                 // their number
+    std::array<counter, 64> source_bytes_{};  // by source: see first_bytes()
 };
 
 // The bytes in one queue, if they are counted, and the limit.

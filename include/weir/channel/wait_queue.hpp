@@ -248,7 +248,7 @@ class wait_queue<Rule>::awaiter : waiter {
   private:
     wait_queue& queue_;
     Slot& slot_;
-    const slot_state state_;
+    const slot_state state_;  // of the slot while it waits
     bool suspended_ = false;
 };
 

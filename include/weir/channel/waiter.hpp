@@ -274,13 +274,13 @@ class basic_choice {
     template <class T>
     using atomic = typename Platform::template atomic<T>;
 
-    atomic<bool> claimed_{false};
-    atomic<bool> met_{false};  // one of the two parties has arrived
+    atomic<bool> claimed_{false};  // see claim()
+    atomic<bool> met_{false};      // one of the two parties has arrived
     stopped_by stopped_by_ = stopped_by::nobody;
-    const waiter* winner_ = nullptr;
+    const waiter* winner_ = nullptr;  // the waiter that is served; null: none
     std::coroutine_handle<> coroutine_;
     weir::executor* executor_ = nullptr;
-    later<timer> timer_;
+    later<timer> timer_;            // only with a time limit
     basic_parker<Platform> woken_;  // set by wake() after its last use of the timer
 };
 

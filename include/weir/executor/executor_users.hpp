@@ -78,7 +78,7 @@ class process_end {
 
     // relaxed, here and above: destructors call has_begun() on the thread that runs the handler
     static void note() noexcept { noted_.store(true, std::memory_order_relaxed); }
-    inline static constinit standard_platform::atomic<bool> noted_{false};
+    inline static constinit standard_platform::atomic<bool> noted_{false};  // the handler has run
     inline static constinit standard_platform::atomic<std::uint64_t> num_handlers_{0};
 };
 
@@ -103,9 +103,9 @@ class executor_users {
     // relaxed: a correct program orders the end of each user before the executor's destructor. An old value
     // in is_for_one_run() only changes which thread works.
     standard_platform::atomic<std::uint32_t> counts_[kinds]{};
-    end_flag end_;
-    process_of_origin born_;  // the process that made the executor: not a forked one
-    bool allows_leftovers_ = false;
+    end_flag end_;                   // set by the destructor
+    process_of_origin born_;         // the process that made the executor: not a forked one
+    bool allows_leftovers_ = false;  // see allow_leftovers()
     standard_platform::atomic<bool> is_watched_{false};  // `process_end::watch` was called
     // The arguments of `leave_behind`; null before that call.
     void* left_ = nullptr;

@@ -39,16 +39,16 @@ class basic_idle_workers {
     // Written under the lock, read without: active workers << 32 | idle workers << 1 | watch taken.
     alignas(64) atomic<std::uint64_t> state_;
     alignas(64) basic_spin_lock<Platform> lock_;
-    std::uint64_t active_;
+    std::uint64_t active_;  // workers that are not idle, or are about to begin
     std::uint64_t idle_ = 0;
-    bool taken_ = false;
+    bool taken_ = false;   // there is a watcher: see the table
     bool chosen_ = false;  // the watch is taken for a sleeper that has not woken up yet
     bool closed_ = false;
-    basic_event_count<Platform> sleepers_;
-    basic_event_count<Platform> watcher_;  // at most one thread waits here
-    atomic<std::int64_t> nap_end_{awake};  // of the watcher's announced nap; `awake`: there is none
-    atomic<bool> listening_{false};        // see listening()
-    const bool one_processor_;
+    basic_event_count<Platform> sleepers_;  // the idle workers but the watcher wait here
+    basic_event_count<Platform> watcher_;   // at most one thread waits here
+    atomic<std::int64_t> nap_end_{awake};   // of the watcher's announced nap; `awake`: there is none
+    atomic<bool> listening_{false};         // see listening()
+    const bool one_processor_;              // an idle worker must not spin
 
   public:
     using ticket = typename basic_event_count<Platform>::ticket;

@@ -100,11 +100,11 @@ class lease_policy {
 
     const bool one_processor_;
     const std::int64_t longest_mean_step_;  // passed time / steps of all workers; see may_ask()
-    const std::int64_t longest_visit_;
+    const std::int64_t longest_visit_;      // see end_visit()
     std::int64_t last_check_ = 0;
     std::uint64_t done_at_last_check_ = 0;
-    std::int64_t not_before_ = 0;
-    std::int64_t back_off_ = first_back_off;
+    std::int64_t not_before_ = 0;             // may_ask() is false before this instant
+    std::int64_t back_off_ = first_back_off;  // the next time without requests
     // The current visit, or the time since the last one, is measured, from `began_` on.
     bool measures_ = false;
     bool is_long_ = false;   // the time before the current visit exceeded its limit
@@ -113,7 +113,7 @@ class lease_policy {
     // Used only if `measures_`: the consumer's channel operations until the end of the last visit; 0: the
     // current visit is the first of the lease.
     std::uint64_t operations_at_leave_ = 0;
-    std::uint32_t visits_ = 0;
+    std::uint32_t visits_ = 0;  // so far
 };
 
 // One place of a pool that a consumer may take. The worker's own thread (the owner) stands by meanwhile, so
@@ -267,11 +267,11 @@ class basic_place_lease {
 
     // What a consumer asks the workers for.
     static constexpr std::uint32_t nothing = 0, a_place = 1, coroutines = 2;
-    atomic<std::uint32_t> asked_{nothing};
+    atomic<std::uint32_t> asked_{nothing};            // the request that no worker has accepted
     alignas(64) atomic<std::uint64_t> state_{owner};  // the phase; the bits above count visits
-    unsigned number_ = 0;
-    basic_spin_lock<Platform> asker_;  // held by the consumer that asks
-    basic_parker<Platform> owner_;     // the owner naps in it
+    unsigned number_ = 0;                             // of the worker whose place was given last
+    basic_spin_lock<Platform> asker_;                 // held by the consumer that asks
+    basic_parker<Platform> owner_;                    // the owner naps in it
 };
 
 }  // namespace weir::detail

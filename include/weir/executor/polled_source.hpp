@@ -109,7 +109,7 @@ class basic_pollables {
         last.swap(p.kept);
     }
 
-    atomic<std::int64_t> next_{pollable::never};
+    atomic<std::int64_t> next_{pollable::never};  // see next()
     basic_spin_lock<Platform> lock_;
     place places_[8];
 };
@@ -256,10 +256,10 @@ class polled_source : public pollable {
     spin_lock poll_lock_;                                 // held by the thread that polls
     bool closed_ = false;                                 // guarded by poll_lock_
     platform::atomic<const void*> promised_by_{nullptr};  // who promised: an executor, or this for the guard
-    platform::atomic<std::int64_t> promised_{0};
-    platform::atomic<bool> expected_since_rest_{false};
-    platform::atomic<bool> guards_{false};  // false: the guard rests, or has not begun
-    parker guard_;                          // the guard sleeps in it
+    platform::atomic<std::int64_t> promised_{0};          // until when
+    platform::atomic<bool> expected_since_rest_{false};   // see rest()
+    platform::atomic<bool> guards_{false};                // false: the guard rests, or has not begun
+    parker guard_;                                        // the guard sleeps in it
 };
 
 }  // namespace weir::detail

@@ -286,9 +286,9 @@ class basic_pool_threads {
     typename Platform::mutex lock_;                           // guards the members below, except `born_`
     std::vector<owned<member>> members_;  // the threads that have not been joined or detached
     std::vector<bool> has_thread_;        // for each place: it has a thread, or will have one at once
-    spare* spares_ = nullptr;
-    unsigned extra_ = 0;
-    std::exception_ptr failure_;  // why apply() could not start a thread
+    spare* spares_ = nullptr;             // a list of the threads in stand_by()
+    unsigned extra_ = 0;                  // places of `add_extra`
+    std::exception_ptr failure_;          // why apply() could not start a thread
     bool closed_ = false;
     process_of_origin born_;
 };

@@ -37,10 +37,10 @@ class alignas(64) basic_worker_queues {
     lock next_lock_;
     typename Platform::template atomic<void*> next_{nullptr};
     typename Platform::template atomic<std::uint64_t> resumed_{0};
-    typename Platform::template atomic<record*> thread_{nullptr};
+    typename Platform::template atomic<record*> thread_{nullptr};  // see set_thread()
     // The number of channel operations that the thread had done before `set_thread`.
     typename Platform::template atomic<std::uint64_t> operations_before_{0};
-    typename Platform::template atomic<void*> running_{nullptr};
+    typename Platform::template atomic<void*> running_{nullptr};  // see running()
     typename Platform::template atomic<bool> searching_{false};
 
   public:

@@ -20,7 +20,7 @@ namespace weir::detail {
 // allocating. (std::deque allocates for ever: a new block after a fixed number of handles.)
 class ready_queue {
     std::vector<std::coroutine_handle<>> ring_;
-    std::size_t head_ = 0;
+    std::size_t head_ = 0;  // the place of the first handle
     std::size_t size_ = 0;
 
   public:

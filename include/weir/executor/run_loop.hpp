@@ -122,9 +122,9 @@ class loop_turns {
     standard_platform::atomic<decltype(standard_platform::this_thread())> holder_{};
     // Used only by the thread that holds the loop.
     std::vector<blocked*> blocked_;  // in the order in which they blocked
-    spare* spares_ = nullptr;
-    loop* first_ = nullptr;         // the argument of `run`: the loop that a new stand-in holds first
-    parker* own_thread_ = nullptr;  // wakes the loop's own thread, which waits in `drive` for the loop
+    spare* spares_ = nullptr;        // a list of waiting stand-ins
+    loop* first_ = nullptr;          // the argument of `run`: the loop that a new stand-in holds first
+    parker* own_thread_ = nullptr;   // wakes the loop's own thread, which waits in `drive` for the loop
 
     // The number of stand-ins that have not ended: the destructor waits for those that do not block.
     standard_platform::atomic<std::size_t> stand_ins_{0};
@@ -208,7 +208,7 @@ class foreign_run_loop {
     static void run(void*);
     static foreign_run_loop*& starting() noexcept;  // for run(): the only object
 
-    const process_of_origin process_;
+    const process_of_origin process_;  // not a forked one
     run_loop* loop_ = nullptr;
     parker started_;  // set when the thread has made `loop_`
 };

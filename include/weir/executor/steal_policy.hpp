@@ -252,7 +252,7 @@ class basic_thieves {
     }
 
     const owned<policy[]> policies_;
-    const std::int64_t study_;
+    const std::int64_t study_;  // the length of a study
     alignas(64) basic_spin_lock<Platform> lock_;
     std::uint64_t random_ = Platform::seed() | 1;
 };

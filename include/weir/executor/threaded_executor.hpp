@@ -264,8 +264,8 @@ class threaded_executor : public executor {
     // In ns: how long `leave` waits for the threads to end. Threads that run longer are detached.
     static constexpr std::int64_t longest_leave = 100'000'000;
 
-    typename Platform::template atomic<bool> has_complained_{false};
-    typename Platform::template atomic<bool> stopping_{false};
+    typename Platform::template atomic<bool> has_complained_{false};  // see leave_place()
+    typename Platform::template atomic<bool> stopping_{false};        // see is_over()
     basic_pool_threads<Platform> threads_;
 };
 

@@ -53,7 +53,7 @@ class timer {
     enum class state : std::uint8_t { idle, queued, fired, cancelled };
 
     time_point deadline_;
-    time_point fired_{};
+    time_point fired_{};  // or cancelled
     std::coroutine_handle<> waiter_;
     // Pairing heap: first child, next sibling, and the node that points here (parent or left sibling).
     timer* child_ = nullptr;
@@ -173,8 +173,8 @@ class timer_queue {
         return root;
     }
 
-    timer* root_ = nullptr;
-    std::uint64_t sequence_ = 0;
+    timer* root_ = nullptr;       // the earliest timer
+    std::uint64_t sequence_ = 0;  // of the timer added last
 };
 
 }  // namespace weir

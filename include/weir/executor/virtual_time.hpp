@@ -118,7 +118,7 @@ class virtual_executor : public executor {
     }
 
     virtual_clock clock_;
-    registry sites_;
+    registry sites_;  // the channels and others with waiters, for deadlock reports
 };
 
 }  // namespace detail

@@ -128,7 +128,7 @@ class wait_lines {
 
     std::size_t most_;
     std::vector<line> lines_;
-    std::size_t only_counted_ = 0;
+    std::size_t only_counted_ = 0;  // waiters without a line
 };
 
 std::string name_of(const wait_seen& w);

@@ -128,7 +128,7 @@ class merge_rule {
     bool until_first_end_;
     bool has_user_rule_;
     bool choice_due_ = false;  // the user's function has to be called, and no thread has claimed the call
-    std::uint64_t epoch_;
+    std::uint64_t epoch_;      // whose items are put now
     std::uint64_t seed_;
     std::uint64_t draws_ = 0;  // the number of draws in this epoch
     std::size_t turn_ = 0;     // the input that has the turn; if no input has: the number of inputs
@@ -253,9 +253,9 @@ class running_fan_in : public stage_kind<C, C, Policy> {
         return turns_.read([](const merge_rule& rule) { return rule.is_closed(); });
     }
 
-    std::vector<queue*> ins_;
+    std::vector<queue*> ins_;  // by slot
     const bool as_they_come_;
-    merge_choice choice_;
+    merge_choice choice_;                  // null: no rule of the user
     std::vector<std::size_t> with_turns_;  // the inputs that `choice_` may choose
     std::uint64_t choices_ = 0;            // calls of `choice_` that have returned a valid input
     wait_queue<merge_rule> turns_;

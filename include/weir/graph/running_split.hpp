@@ -69,7 +69,7 @@ class split_records {
   private:
     standard_platform::mutex lock_;
     std::deque<record> records_;
-    bool is_cut_ = false;
+    bool is_cut_ = false;  // see cut()
 };
 
 template <class Batch>

@@ -67,8 +67,8 @@ class running_drain : public stage_kind<C, C, Policy> {
     }
 
   private:
-    Input& before_tee_;
-    end_of_side& end_;
+    Input& before_tee_;  // the queue before the tee
+    end_of_side& end_;   // where the tee waits
 };
 
 template <class C>

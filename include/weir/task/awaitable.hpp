@@ -82,7 +82,7 @@ class foreign_awaitable_adapter {
         void post_awaiter() noexcept { env_.executor->post(awaiter_); }
 
         coroutine_env env_;
-        std::coroutine_handle<> awaiter_;
+        std::coroutine_handle<> awaiter_;  // the coroutine of this library
         std::exception_ptr error_;
     };
 

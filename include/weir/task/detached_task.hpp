@@ -40,7 +40,7 @@ class work_of_starter {
     const end_token* ends() const noexcept { return ends_.work != nullptr ? &ends_ : nullptr; }
 
   private:
-    const stop_token never_;
+    const stop_token never_;  // its stop is never requested
     const end_token ends_{&never_, trampoline::work_here()};
 };
 
@@ -233,7 +233,7 @@ class also_driven {
         return standard_platform::of_thread<per_thread>().all;
     }
 
-    const std::vector<executor*>* const before_;
+    const std::vector<executor*>* const before_;  // the list of the enclosing object; null: none
 };
 
 // Called repeatedly by a thread that waits until work on `ex` (null: the executor is unknown) sets `done`, or

@@ -117,11 +117,11 @@ class async_completion {
     std::int64_t ready_at() const noexcept { return ready_; }
 
   private:
-    platform::atomic<std::uint32_t> phase_{starting};
+    platform::atomic<std::uint32_t> phase_{starting};  // see the table
     executor* executor_;
     slot* measured_;
     std::coroutine_handle<> waiter_;
-    std::int64_t ready_ = 0;
+    std::int64_t ready_ = 0;                 // see ready_at()
     std::optional<external_wait> promised_;  // exists until answer() is called
 };
 

@@ -97,7 +97,7 @@ class generator<T>::promise_type : public detail::pooled_frame {
     // Holds the copy of a yielded lvalue until the consumer increments the iterator.
     class copied {
         value copy_;
-        stored& place_;
+        stored& place_;  // the `item_` of the promise
 
       public:
         copied(const value& item, stored& place) : copy_(item), place_(place) {}
@@ -109,7 +109,7 @@ class generator<T>::promise_type : public detail::pooled_frame {
         void await_resume() const noexcept {}
     };
 
-    stored item_ = nullptr;
+    stored item_ = nullptr;  // the yielded object, or the copy
     std::exception_ptr error_;
     bool started_ = false;
 

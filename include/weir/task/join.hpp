@@ -131,7 +131,7 @@ class wrapped_part final : detached_task_owner {
 
     kept awaitable_;
     detached_task<await_result_t<A>> detached_task_;
-    Join* join_ = nullptr;
+    Join* join_ = nullptr;  // null: not started
 };
 
 // Starts the parts of a when_all, and resumes the awaiting coroutine when the last part has ended.
@@ -262,7 +262,7 @@ class when_all_join final : public task_join, owed_join {
     void* awaiter_;
     executor* executor_;
     slot* measured_ = nullptr;  // the awaiter's slot (worker of a stage); null: none
-    std::int64_t ready_;
+    std::int64_t ready_;        // see ready_at()
     trampoline* home_;  // that of the thread whose `own_forks` got the parts; null: an executor got the parts
     std::size_t owed_;  // ends that `home_` owes: not yet subtracted from `left_`; used by its thread only
 };

@@ -67,7 +67,7 @@ class sleep_operation {
 
     duration duration_;
     time_point deadline_;
-    bool relative_;
+    bool relative_;  // true: `duration_` counts; false: `deadline_`
     timer_order order_;
     stop_token stop_;
     executor* sleeps_on_ = nullptr;  // the executor that has the timer; null: no sleep, or it is over
@@ -163,9 +163,9 @@ class any_delayed_action : detached_task_owner {
     static constexpr int running = 0;
     static constexpr int awaited = 1;
     static constexpr int has_ended = 2;
-    stop_source stop_;
-    standard_platform::atomic<int> state_{running};
-    executor* executor_ = nullptr;
+    stop_source stop_;                               // ends the delay: requested by cancel()
+    standard_platform::atomic<int> state_{running};  // `awaited`: cancel() waits for the end
+    executor* executor_ = nullptr;                   // of the coroutine that awaits cancel()
     std::coroutine_handle<> waiter_;
     detached_task<void> detached_task_;
 };

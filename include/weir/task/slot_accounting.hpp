@@ -174,7 +174,7 @@ class observed {
 
   private:
     coroutine_env* env_;
-    bool suspended_ = false;
+    bool suspended_ = false;  // await_suspend() was called, and there is a slot or `ends`
 };
 
 // A `when_all` or `when_any` that is awaited. If the awaiting coroutine is destroyed meanwhile,

@@ -165,11 +165,11 @@ class signal_watch {
     static const bool forks_are_known;
 
     spin_lock lock_;
-    signal_request* first_ = nullptr;
+    signal_request* first_ = nullptr;     // the latest request that waits
     std::uint64_t serial_ = 0;            // the number of the latest request
     std::uint64_t forgotten_ = 0;         // in a forked child: the number of the parent's latest request
     bool is_accepted_[end_of_signals]{};  // the thread accepts the signal, or was told to
-    bool begun_ = false;
+    bool begun_ = false;                  // the thread for signals has begun
 };
 
 inline constinit no_destroy<signal_watch> signal_watch::instance;

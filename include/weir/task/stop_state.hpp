@@ -40,12 +40,12 @@ class basic_stop_node {
   private:
     friend basic_stop_state<Platform>;
 
-    function* run_;
+    function* run_;                    // calls the user's function
     basic_stop_node* next_ = nullptr;  // guarded by the state's lock, as `previous_` and `linked_`
     basic_stop_node* previous_ = nullptr;
     bool linked_ = false;
-    bool* destroyed_ = nullptr;  // a flag on the stack of the requesting thread
-    basic_parker<Platform> done_;
+    bool* destroyed_ = nullptr;    // a flag on the stack of the requesting thread
+    basic_parker<Platform> done_;  // see the table
 };
 
 // The state of one stop, which sources, tokens and callbacks own together. Counts its owners itself: an owner
@@ -56,8 +56,8 @@ class basic_stop_state {
     using atomic = typename Platform::template atomic<T>;
     using node = basic_stop_node<Platform>;
 
-    atomic<std::uint32_t> owners_{1};
-    atomic<std::uint32_t> sources_{1};
+    atomic<std::uint32_t> owners_{1};   // sources, tokens and callbacks
+    atomic<std::uint32_t> sources_{1};  // 0: no stop can be requested any more
     atomic<std::uint32_t> requested_{0};
     basic_spin_lock<Platform> lock_;
     node* first_ = nullptr;                          // guarded by lock_

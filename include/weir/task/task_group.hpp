@@ -187,7 +187,7 @@ class task_group final : detail::task_join {
 
       private:
         task_group* group_;
-        bool waits_ = false;
+        bool waits_ = false;  // a join has begun, and not ended
     };
 
     // Counts the task, and takes over its coroutine, which task_ended() destroys. Returns the coroutine,

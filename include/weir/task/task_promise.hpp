@@ -246,7 +246,7 @@ class observed_join final : public observed<A>, awaited_join {
   private:
     void* release_one() noexcept override { return this->inner_.release_one(); }
 
-    task_promise_base* awaiter_;
+    task_promise_base* awaiter_;  // null: the await has ended
 };
 
 // The operands of `co_return`. For a task that gives a reference: an lvalue for `T&`, an rvalue for `T&&`,

@@ -98,10 +98,10 @@ class when_any_join {
 
     template <class T>
     using atomic = standard_platform::atomic<T>;
-    atomic<std::size_t> left_;  // parts that have not ended, and 1 until `start` has started them
-    atomic<bool> has_first_{false};
-    const void* first_ = nullptr;
-    const stop_source stop_;
+    atomic<std::size_t> left_;       // parts that have not ended, and 1 until `start` has started them
+    atomic<bool> has_first_{false};  // a part has ended
+    const void* first_ = nullptr;    // the part that ended first
+    const stop_source stop_;         // requests the other parts to stop
     const stop_token token_{stop_.get_token()};
     end_token ends_{&token_};  // ends the waits of the parts
     std::coroutine_handle<> awaiter_;
