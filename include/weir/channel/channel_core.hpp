@@ -270,7 +270,7 @@ class channel_core : public wait_site, public channel_accounts<Policy> {
     bool is_early(const waiter& w) const noexcept { return order_ != nullptr && w.number != order_->next(); }
     void add_early(waiter& w, [[maybe_unused]] std::int64_t now) noexcept {
         // Searched from both ends: behind a slow item, the puts mostly come in the order of their numbers.
-        waiter* behind = early_.front();
+        waiter* behind = early_.front();  // `w` is inserted in front of it; null: at the end
         waiter* before = early_.back();
         for (; behind != nullptr && behind->number < w.number; before = before->previous) {
             if (before->number < w.number) {

@@ -238,7 +238,7 @@ class choice_operation : public not_awaited {
 
     WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env& env) {
         executor& ex = detail::executor_of(env);
-        later<time_point> until;
+        later<time_point> until;  // empty: no time limit
         if (!limit_.is_for_ever()) {
             const time_point now = ex.now();
             if (until.emplace(limit_.after(now)) <= now) return false;

@@ -196,7 +196,7 @@ class basic_idle_workers {
             }
             if (last.found != nullptr) return {last.found, false};
 
-            const bool alone = all_idle();
+            const bool alone = all_idle();  // no worker is active: the nap may last until the next timer
             const std::int64_t end = smaller(alone ? never : now + length, timers.next());
             const ticket t = announce(end, !found_too_young);
             // The nap is announced: check everything again. seq_cst; pairs with request_search(). is_over()
@@ -204,7 +204,7 @@ class basic_idle_workers {
             const auto ends = is_over();
             const bool none = all_idle();
             const bool over = ends && none && is_over() == ends;
-            const bool goes = is_surplus();
+            const bool goes = is_surplus();  // this worker has to end
             last = search(now, since);
             if (last.found != nullptr || over || goes) {
                 stay_up();

@@ -165,7 +165,7 @@ class basic_pool_threads {
     unsigned apply(unsigned n, Prepare& prepare, Expect& expect, Work& work) {
         if (has_thread_.size() < n) has_thread_.resize(n);
         prepare(n);
-        int lacking = 0;
+        int lacking = 0;  // the number of places without a thread
         for (unsigned i = 0; i < n; ++i) lacking += has_thread_[i] ? 0 : 1;
         expect(lacking);
         wanted_.store(n, std::memory_order_seq_cst);  // pairs with wants(), called before a sleep

@@ -112,8 +112,8 @@ WEIR_INLINE void loop_turns::run(void* turns) noexcept {
 }
 
 WEIR_INLINE auto loop_turns::stand_in(loop& l) noexcept -> loop* {
-    parker never_set;  // this thread waits for nothing: a turn only sleeps on the flag, until it is poked
-    parker* to = nullptr;
+    parker never_set;      // this thread waits for nothing: a turn only sleeps on the flag, until it is poked
+    parker* to = nullptr;  // wakes the thread that gets the loop
     while (to == nullptr) {
         if (own_thread_ != nullptr) {
             to = std::exchange(own_thread_, nullptr);

@@ -135,7 +135,7 @@ class basic_steal_policy {
             begin_study(victim, now);
             suspected_ = false;
         } else if (const std::int64_t passed = now - studied_from_; passed >= study) {
-            const auto times = static_cast<std::int64_t>(victim.done() - studied_done_);
+            const auto times = static_cast<std::int64_t>(victim.done() - studied_done_);  // in the study
             const auto resumed = static_cast<std::int64_t>(victim.resumed() - studied_resumed_);
             // A worker that has done nothing runs something long, or is idle.
             const bool sure =
@@ -144,7 +144,7 @@ class basic_steal_policy {
                                  (passed >= times * worth_if_long && passed >= resumed * long_resumption);
             const bool slow = sure || (times != 0 && passed >= times * worthwhile);
             const bool suspected = std::exchange(suspected_, slow);
-            const bool may_try = times == 0 || now >= rest_end_;
+            const bool may_try = times == 0 || now >= rest_end_;  // no rest now
             credit_ = slow && (sure || suspected) && may_try ? most_credit : 0;
             trial_began_ = never;
             if (times != 0) alone_ = may_try ? smaller(alone_, passed / times) : passed / times;

@@ -166,7 +166,7 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::lend_place(detail::parker& done)
         if (lent.thread() != me) lent.set_thread(me, nullptr);
         is_done = work_as_guest(mine, lent, done);
         found_nothing = !is_done;
-        const bool has_left = std::exchange(mine.here, nullptr) == nullptr;
+        const bool has_left = std::exchange(mine.here, nullptr) == nullptr;  // has blocked meanwhile
         mine.of = nullptr;
         mine.is_guest = false;
         if (has_left) {
@@ -271,7 +271,7 @@ WEIR_NOINLINE bool basic_thread_pool<Platform>::end_if_surplus(worker& me) noexc
 template <class Platform>
 WEIR_NOINLINE auto basic_thread_pool<Platform>::idle(worker& me) noexcept -> idle_end {
     const auto is_surplus = [&] { return !this->is_wanted(me.number); };
-    const bool took_watch = idle_.go_idle();
+    const bool took_watch = idle_.go_idle();  // this worker is the watcher
     if (!took_watch) {
         const auto why = idle_.sleep(is_surplus);
         if (why != watch::woken::to_watch) return {nullptr, why == watch::woken::by_the_end};

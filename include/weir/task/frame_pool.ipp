@@ -34,7 +34,7 @@ WEIR_INLINE auto frame_slabs::take(std::size_t stride, bool aligned, std::uint32
         const std::lock_guard guard(lock_);
         if (const chain some = cut(stride, most); some.first != nullptr) return some;
     }
-    const std::int64_t share = in_use_.load(std::memory_order_relaxed) / blocks_per_new;
+    const std::int64_t share = in_use_.load(std::memory_order_relaxed) / blocks_per_new;  // blocks of a slab
     if (share < fewest) {
         block* const one = from_heap(stride, aligned);
         count(1);
@@ -48,8 +48,8 @@ WEIR_INLINE auto frame_slabs::take(std::size_t stride, bool aligned, std::uint32
 }
 
 WEIR_INLINE void frame_slabs::give(block* all) noexcept {
-    block* alone = nullptr;
-    slab* unused = nullptr;
+    block* alone = nullptr;  // a list of blocks with an allocation each
+    slab* unused = nullptr;  // a list of slabs to free
     std::int64_t length = 0;
     {
         const std::lock_guard guard(lock_);
