@@ -204,7 +204,7 @@ class basic_idle_workers {
             const auto ends = is_over();
             const bool none = all_idle();
             const bool over = ends && none && is_over() == ends;
-            const bool goes = is_surplus();  // this worker has to end
+            const bool goes = is_surplus();
             last = search(now, since);
             if (last.found != nullptr || over || goes) {
                 stay_up();
