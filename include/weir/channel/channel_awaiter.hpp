@@ -271,7 +271,7 @@ class channel_awaiter : public not_awaited {
         suspended_ = true;
         if (waiter_.measured == nullptr) detail::function_suspended(env, state);
     }
-    void tell_resumed() noexcept {  // tells the slot, if there is one
+    void tell_resumed() noexcept {  // for the slot's times, and notes for which stage the thread works
         if (waiter_.measured != nullptr)
             return detail::slot_resumed(*static_cast<slot_type*>(waiter_.measured));
         if (waiter_.work_of == nullptr && ends_ == nullptr) return;

@@ -124,7 +124,7 @@ class put_order {
     std::uint64_t blocked_ = UINT64_MAX;  // numbers above this one are refused
     std::size_t window_;                  // see the constructor
     std::size_t filled_ = 0;              // the number of places that are not `empty`
-    std::vector<place> places_;           // by number, modulo their number
+    std::vector<place> places_;           // the state of number `n`: at `position(n)`
 };
 
 // One of the two ends of a channel, for putting or for getting. Each end has its own cache line: a putting

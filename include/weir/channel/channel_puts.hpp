@@ -185,7 +185,7 @@ class channel_puts : public channel_items<Policy> {
     // The early items whose turn has come become items of the channel. `gap`: 1 if the item directly before
     // them was dropped, else 0.
     void enter_ready(std::uint64_t gap, slot* measured, wakes& woken) noexcept;
-    void enter_early_item(std::uint64_t gap, slot* measured, wakes& woken) noexcept;  // the first
+    void enter_early_item(std::uint64_t gap, slot* measured, wakes& woken) noexcept;  // one of them
 
     // ---- the caller holds both locks
 

@@ -194,7 +194,7 @@ class byte_budget {
 
     const std::size_t most_;                  // the limit
     counter bytes_{0};                        // in all queues
-    std::size_t sources_ = 0;                 // their number
+    std::size_t sources_ = 0;                 // the number of sources
     std::array<counter, 64> source_bytes_{};  // by source: see first_bytes()
 };
 

@@ -238,9 +238,8 @@ class nested_destruction {
     }
 
     bool is_deep() const noexcept { return mine_.depth > most; }
-    void put_off(rest* deferred) noexcept {
-        deferred->next_ = std::exchange(mine_.first, deferred);
-    }  // for the outermost call
+    // The outermost call will destroy `deferred`.
+    void put_off(rest* deferred) noexcept { deferred->next_ = std::exchange(mine_.first, deferred); }
 
   private:
     struct of_this_thread {

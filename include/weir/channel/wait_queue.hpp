@@ -76,7 +76,7 @@ class wait_queue final : public wait_site {
     }
 
     template <class Function>
-    auto read(Function function) const noexcept {  // calls it with the rule
+    auto read(Function function) const noexcept {  // calls it with the rule, under the lock
         const std::lock_guard guard(lock_);
         return function(rule_);
     }
@@ -169,7 +169,7 @@ class wait_queue final : public wait_site {
         return woken;
     }
 
-    waiter* apply(auto& change, bool asks_all = false) noexcept {  // changes the rule
+    waiter* apply(auto& change, bool asks_all = false) noexcept {  // changes the rule; returns those to wake
         const std::lock_guard guard(lock_);
         change(rule_);
         return unlink_answered(asks_all);

@@ -113,7 +113,7 @@ class lease_policy {
     // Used only if `measures_`: the consumer's channel operations until the end of the last visit; 0: the
     // current visit is the first of the lease.
     std::uint64_t operations_at_leave_ = 0;
-    std::uint32_t visits_ = 0;  // so far
+    std::uint32_t visits_ = 0;  // the number of visits so far
 };
 
 // One place of a pool that a consumer may take. The worker's own thread (the owner) stands by meanwhile, so

@@ -208,7 +208,7 @@ class foreign_run_loop {
     static void run(void*);
     static foreign_run_loop*& starting() noexcept;  // for run(): the only object
 
-    const process_of_origin process_;  // not a forked one
+    const process_of_origin process_;  // the process that has the thread
     run_loop* loop_ = nullptr;
     parker started_;  // set when the thread has made `loop_`
 };

@@ -53,7 +53,7 @@ class timer {
     enum class state : std::uint8_t { idle, queued, fired, cancelled };
 
     time_point deadline_;
-    time_point fired_{};  // or cancelled
+    time_point fired_{};  // when the timer fired or was cancelled
     std::coroutine_handle<> waiter_;
     // Pairing heap: first child, next sibling, and the node that points here (parent or left sibling).
     timer* child_ = nullptr;
