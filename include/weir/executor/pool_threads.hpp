@@ -58,7 +58,7 @@ class basic_pool_threads {
     // sum, to make what the threads need; then `expect` with the number of places that have no thread, to
     // count threads as active before they begin. For each such place `i`, a new thread, or a spare, calls
     // `work(i)`; if some can't begin, calls `expect` with their number negated. A surplus thread sees by
-    // `wants` that it has to end. After `close`: no effect. `work` may return whether it was replaced.
+    // `wants` that it has to end. After `close`: no effect. `work` may return whether the place was taken.
     // Errors: exceptions of `prepare`, of `on_start`, or of starting a thread: threads started before stay.
     template <class Prepare, class Expect, class Work>
     void set(unsigned n, Prepare prepare, Expect expect, Work work) {
