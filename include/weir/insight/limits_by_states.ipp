@@ -69,22 +69,24 @@ WEIR_INLINE std::string advice_for(const stage_stats& stage) {
     return "; give it more slots (concurrency), or make its function faster";
 }
 
-// The shortest and the longest time for which a slot of the stage was in service.
+// The shortest and the longest time for which a slot of the stage was in service; without slots that never
+// were, as after the number of slots was reduced.
 struct service_times {
     explicit service_times(const stage_stats& stage) {
         for (const slot_times& each : stage.per_slot) {
             const duration active = each.total() - each.off;
+            if (active <= duration(0)) continue;
             shortest = shortest ? smaller(*shortest, active) : active;
             longest = larger(longest, active);
         }
     }
-    std::optional<duration> shortest;  // none without slots
+    std::optional<duration> shortest;  // none without such slots
     duration longest{};
 };
 
-// \returns the share of the time in which the stage is busy. That is the time in which it was in service; or
-//          the time of the run, if the stage ended long before something else that is always busy, for
-//          `longest`: then no other part of the pipeline waits for the stage any more.
+// \returns the share of a time in which the stage is busy. That time is the one in which the stage was in
+//          service if it was for about as long as `longest`, the time of whatever is always busy; else the
+//          time of the run: long after the stage has ended, no other part of the pipeline waits for it.
 WEIR_INLINE double busy_share(const stage_stats& stage, duration run, duration longest) {
     const double busy = state_shares(stage).busy();
     const duration lasted = service_times(stage).longest;
@@ -239,7 +241,9 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
         const service_times service(each);
         // When the input ends, a slot may still have a long invocation.
         const duration at_end = larger(stats.elapsed / 10, 2 * (each.task_times.max)());
-        if (!is_judged(each) || !service.shortest || service.longest - *service.shortest < at_end) continue;
+        if (!is_judged(each) || state_shares(each).joins || !service.shortest ||
+            service.longest - *service.shortest < at_end)
+            continue;
         return says(limit_cause::unsure, {},
                     {"slots of '", each.name, "' were in service for ", units::time(*service.shortest),
                      " to ", units::time(service.longest),

@@ -173,7 +173,8 @@ class tuner {
     std::uint64_t interval_ = 1;               // between plans, in laps
 };
 
-/// Tunes a run as long as `next_lap` returns true.
+/// Tunes a run as long as `next_lap` returns true. Uses the default `tune_options`: a program that keeps the
+/// slots of some stages makes a `tuner`.
 ///
 ///     const auto log = weir::tune(run, {.max_slots = 16}, [&] { return train_for(1s); });
 ///

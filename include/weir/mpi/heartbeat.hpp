@@ -97,7 +97,8 @@ class heartbeat final : public periodic_work {
         // A long time since the last call probably means that this process was stopped, as the others may
         // have been: so this time counts up to a limit. If it did not count, a program that polls rarely
         // would never find a silent rank.
-        silence_ += weir::detail::smaller(now - std::exchange(ticked_, now), how_.dead_after.count() / 4);
+        silence_ += weir::detail::smaller<std::int64_t>(now - std::exchange(ticked_, now),
+                                                        how_.dead_after.count() / 4);
         if (std::exchange(was_heard_, false)) silence_ = 0;
         if (how_.heartbeat.count() <= 0 || size_ == 1 || has_stopped_) return now + interval;
         if (now >= next_beat_) {

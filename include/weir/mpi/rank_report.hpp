@@ -131,7 +131,7 @@ class rank_report final : public run_report {
         } catch (...) {
             // The other ranks wait for the reductions of this rank.
             const std::string why = weir::detail::error_text(std::current_exception());
-            loop_->locked([&]() noexcept { loop_->abandon(why); });
+            if (all_.size() > 1) loop_->locked([&]() noexcept { loop_->abandon(why); });
             throw;
         }
         is_merged_ = true;

@@ -152,9 +152,15 @@ namespace weir::detail {
 // \returns the argument. Errors: `std::invalid_argument` if a rank has figures of other stages or queues.
 const rank_stats& checked(const rank_stats& stats);
 
+inline bool is_ascii(const std::string& text) noexcept {
+    for (const char c : text) {
+        if (static_cast<unsigned char>(c) >= 0x80) return false;
+    }
+    return true;
+}
 // An outline, which is JSON, has U+FFFD for bytes that are not valid UTF-8.
 inline bool is_same_name(const std::string& a, const std::string& b) {
-    return a == b || valid_utf8(a) == valid_utf8(b);
+    return a == b || (!is_ascii(a) && !is_ascii(b) && valid_utf8(a) == valid_utf8(b));
 }
 inline bool is_same(const stage_stats& a, const stage_stats& b) {
     return a.kind == b.kind && is_same_name(a.name, b.name);

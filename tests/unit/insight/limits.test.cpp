@@ -264,6 +264,12 @@ TEST_CASE("if slots were added in the middle of the run, the queues are not blam
     CHECK(found.sentence ==
           "slots of 'decode' were in service for 400 ms to 1.0 s; explain a part of the run "
           "in which their number is the same");
+    stats.stages[0].per_slot.back() = {.off = 1s};  // a slot that was taken out of service before
+    CHECK(weir::detail::limit_by_states(stats).cause == limit_cause::room);
+    stats.stages[0].per_slot.back() = {.off = 600ms, .wait_get = 400ms};
+    CHECK(weir::detail::limit_by_states(stats).cause == limit_cause::unsure);
+    stats.stages[0].kind = "merge";  // has a slot for each input, which ends with the input
+    CHECK(weir::detail::limit_by_states(stats).cause == limit_cause::room);
 }
 
 TEST_CASE("a source that waits, though it keeps no order, is held back by the run's limit of bytes") {

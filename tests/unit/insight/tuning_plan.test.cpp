@@ -59,6 +59,22 @@ TEST_CASE("a plan gives slots to the stages that need them, within the budget") 
     CHECK(planned_rate(s, from) == Approx(100).epsilon(0.01));
 }
 
+TEST_CASE("a plan for batches simulates enough of them to use all slots behind the batch") {
+    recording from = builder()
+                         .stage({.name = "a"}, awaiting({1}))
+                         .aggregate("batch", 500)
+                         .stage({.name = "b", .concurrency = 60}, awaiting({30'000}))
+                         .consumed();
+    from.num_items = 100;
+    from.stages[1].num_tasks = from.stages[2].num_tasks = 50'000;
+    from.stages[3].num_tasks = 100;
+    // A batch comes each 500 ms, and takes 60 slots for 30 s.
+    CHECK(planned_rate(from.settings, from) == Approx(2).epsilon(0.01));
+    pipeline_settings fewer = from.settings;
+    fewer.stage("b").concurrency = 40;
+    CHECK(planned_rate(fewer, from) == Approx(1.33).epsilon(0.01));
+}
+
 TEST_CASE("a plan for batches simulates fewer of them, so that it takes no longer") {
     std::vector<std::int64_t> times;
     for (int i = 0; i < 1'000; ++i) times.push_back(i % 7 + 1);

@@ -6,6 +6,7 @@
 #include <weir/channel/channel.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_graph.hpp>
 #include <weir/run/stage_options.hpp>
@@ -216,9 +217,9 @@ struct both {
 
     weir::pipeline_stats accounted() {
         weir::pipeline_stats s;
-        std::optional<sink_figures> kept;
+        weir::detail::later<sink_figures> kept;
         s.channels.push_back(weir::detail::base_of(merged).stats(std::nullopt, &kept));
-        REQUIRE(kept.has_value());
+        REQUIRE(static_cast<bool>(kept));
         sink.split(s, 0, kept);
         return s;
     }
@@ -306,11 +307,11 @@ TEST_CASE("an item that a cancelled sink held counts as taken and not as passed 
     time.run_until(weir::time_point(7ns));
     merged.cancel();
     time.run_until(weir::time_point(9ns));
-    std::optional<sink_figures> kept;
+    weir::detail::later<sink_figures> kept;
     const weir::channel_stats all = weir::detail::base_of(merged).stats(std::nullopt, &kept);
     CHECK(all.size == 0);
     CHECK(all.num_get == 0);
-    REQUIRE(kept.has_value());
+    REQUIRE(static_cast<bool>(kept));
     CHECK(kept->num_taken == 2);
     CHECK(kept->num_passed == 1);
     CHECK(kept->wait_put == 7ns);
@@ -325,7 +326,7 @@ TEST_CASE("a sink whose queue gets more room passes on what it has, and one with
     queue.start_measuring(0);
     for (int i = 0; i < 5; ++i) CHECK(merged.try_put(int{i}) == weir::channel_status::success);
     time.run_until(weir::time_point(5ns));
-    std::optional<sink_figures> kept;
+    weir::detail::later<sink_figures> kept;
     const auto look = [&] {
         static_cast<void>(queue.stats(std::nullopt, &kept));
         return std::pair(kept->num_taken, kept->num_passed);
