@@ -108,14 +108,14 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     [[nodiscard]] get_result<value_type> get(duration max_wait) {
         const time_point begin = detail::is_epoch_item<T> ? core().main_executor().now() : time_point();
         duration left = max_wait;
-        while (true) {
+        for (bool is_late = false; true; is_late = left <= duration(0)) {
             get_result<T> got = take(left);
             if (got.status() == channel_status::closed) end_stream();
             if (!got) return get_result<value_type>(std::nullopt, got.status());
             if (!item_traits::is_mark(*got)) return get_result<value_type>(deliver(*got));
+            // A source may give marks for ever. One mark may hide an item that is there.
+            if (is_late) return get_result<value_type>(std::nullopt, channel_status::timed_out);
             if (max_wait != (duration::max)()) left = max_wait - (core().main_executor().now() - begin);
-            // A source may give marks for ever.
-            if (left < duration(0)) return get_result<value_type>(channel_status::timed_out);
         }
     }
 

@@ -57,7 +57,7 @@ WEIR_INLINE void run_context::check_time_limit(const stage_options& options) {
 
 WEIR_INLINE void run_context::set_first_epoch(std::uint64_t first) {
     if (has_epochs_ && first != first_epoch_) {
-        throw std::invalid_argument("weir: the sources of this run begin with epochs " +
+        throw std::invalid_argument("weir: the sources and caches of this run begin with epochs " +
                                     std::to_string(first_epoch_) + " and " + std::to_string(first) +
                                     "; they can only be joined if they are at the same one");
     }

@@ -143,8 +143,8 @@ struct run_options {
     /// Called when all stages have ended, for whatever reason, with the statistics since the last whole lap,
     /// and of the whole run. These statistics lack items that a consumer takes later.
     /// Threads: as `on_lap`. The call has returned before `stop` or the run's destructor does, but maybe not
-    ///          when a consumer sees the end. Errors: an exception is a failure of the run: a
-    ///          later wait throws it, else the `failure_sink` gets it.
+    ///          when a consumer sees the end. Errors: an exception is a failure of the run: a later wait
+    ///          throws it, else the `failure_sink` gets it; dropped if another failure was thrown before.
     std::function<void(const pipeline_stats& rest, const pipeline_stats& all)> on_end = nullptr;
 
     /// Reports of the run: see `run_report`. Called before the functions above; not null. If a report fails,

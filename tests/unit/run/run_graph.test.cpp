@@ -6,6 +6,7 @@
 #include <weir/executor/virtual_time.hpp>
 #include <weir/measure/policy.hpp>
 #include <weir/measure/stats.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/filter.hpp>
 #include <weir/stages/pipeline.hpp>
@@ -323,7 +324,7 @@ TEST_CASE("a merged sink's queue holds what both would, and the item between the
 
 TEST_CASE("the statistics show a merged sink as a stage between two queues") {
     weir::pipeline_stats s = stats_of(0);
-    sink_of(3, 2).split(s, 0, std::nullopt);
+    sink_of(3, 2).split(s, 0, {});
     REQUIRE(s.stages.size() == 1);
     CHECK(s.stages[0].name == "sink");
     CHECK(s.stages[0].inputs == std::vector<std::size_t>{0});
@@ -346,7 +347,9 @@ TEST_CASE(
         weir::detail::sink_figures kept;
         kept.num_taken = taken;
         kept.num_passed = taken - (taken == 14 ? 1 : 0);  // its queue was full
-        sink_of(3, 2).split(s, 0, taken == 10 ? std::nullopt : std::optional(kept));
+        weir::detail::later<weir::detail::sink_figures> given;
+        if (taken != 10) given.emplace(kept);
+        sink_of(3, 2).split(s, 0, given);
         CHECK(s.channels[0].num_discarded == 16 - taken);
         CHECK(s.channels[1].num_discarded == (taken == 10 ? 0 : 3));
         for (const weir::channel_stats& q : s.channels) {
@@ -362,7 +365,7 @@ TEST_CASE("items are behind a merged sink first, then in it, then before it") {
     for (const auto& each : expected) {
         CAPTURE(each.size);
         weir::pipeline_stats s = stats_of(each.size);
-        sink_of(3, 2).split(s, 0, std::nullopt);
+        sink_of(3, 2).split(s, 0, {});
         CHECK(s.channels[0].size == each.before);
         CHECK(s.channels[1].size == each.behind);
         CHECK(s.channels[0].num_put == 10 + each.size);

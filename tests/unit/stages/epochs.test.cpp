@@ -174,6 +174,16 @@ TEST_CASE("a get with a time-out ends also if a source gives nothing but ends of
     CHECK(run.get(std::chrono::milliseconds(1)).status() == weir::channel_status::timed_out);
 }
 
+TEST_CASE("a get that doesn't wait takes the item behind the end of an epoch") {
+    virtual_time time;
+    auto run = (weir::source(weir::epochs([] { return ints{1}; }, 3)) | weir::sink(8)).start(time);
+    weir::sync_wait(time, weir::sleep_for(1s));
+    int taken = 0;
+    while (run.get(0ms)) ++taken;
+    CHECK(taken == 3);
+    CHECK(run.get(0ms).status() == weir::channel_status::closed);
+}
+
 TEST_CASE("an epoch is made when the one before has been pulled, and a run makes its own") {
     virtual_time time;
     std::vector<std::uint64_t> made;
@@ -765,7 +775,8 @@ TEST_CASE("several samplers can be merged, if they are at the same epoch, and ha
     const auto late = weir::source(weir::draws(weir::sampler({.size = 3, .resume = first.checkpoint()}), 2));
     CHECK(
         items::message_of([&] { static_cast<void>((weir::merge(late, more) | weir::sink()).start(time)); }) ==
-        "weir: the sources of this run begin with epochs 1 and 0; they can only be joined if they are at "
+        "weir: the sources and caches of this run begin with epochs 1 and 0; they can only be joined if they "
+        "are at "
         "the same one");
 }
 
@@ -782,7 +793,7 @@ TEST_CASE("draws of a later epoch can't be joined with epochs, or with a cache, 
         return items::message_of([&] { take_all((joined | weir::pipe(same) | weir::sink()).start(time)); });
     };
     const auto differ = [](const std::string& epochs) {
-        return "weir: the sources of this run begin with epochs " + epochs +
+        return "weir: the sources and caches of this run begin with epochs " + epochs +
                "; they can only be joined if they are at the same one";
     };
     CHECK(message(weir::zip(labels, late)) == differ("0 and 1"));
