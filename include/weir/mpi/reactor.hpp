@@ -215,9 +215,8 @@ class reactor final : public weir::detail::polled_source {
         if (num_begun_.load(std::memory_order_relaxed) == 0) return never;
         const std::int64_t quiet = now - last_event_;
         if (quiet < how_.spin.count()) return now;
-        const std::int64_t longest = how_.longest.count();
-        return now + std::clamp(quiet / 8,
-                                weir::detail::smaller<std::int64_t>(how_.shortest.count(), longest), longest);
+        const std::int64_t longest = how_.longest.count(), shortest = how_.shortest.count();
+        return now + std::clamp(quiet / 8, weir::detail::smaller(shortest, longest), longest);
     }
 
     bool try_work(bool polls) noexcept {  // works if the lock is free; `polls`: also tests begun operations
