@@ -85,7 +85,7 @@ class channel final
     using refusals::try_put;
 
     using value_type = T;
-    using core_type = core;
+    using core_type = core;  // for other parts of the library
     using policy_type = detail::checked_policy_t<Policy>;
 
     /// \param capacity  in items, at least 1. Statistics use the clock of the executor of the first coroutine

@@ -76,7 +76,7 @@ class channel_awaiter : public not_awaited {
     using wakes = wake_list<typename core::platform>;
 
     using slot_type = typename core::slot_type;
-    static constexpr side line_ = Puts ? side::put : side::get;
+    static constexpr side line_ = Puts ? side::put : side::get;  // the line that the waiter joins
 
     channel_awaiter(store& channel, void* item, slot_type* measured, Stop stop) noexcept
         : channel_(&channel), waiter_(item, measured), stop_(std::move(stop)) {}

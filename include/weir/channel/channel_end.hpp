@@ -155,7 +155,7 @@ class channel_ends {
     using waiter = basic_waiter<platform>;
     using record = basic_thread_record<platform>;
     using put_guard = typename channel_end<platform, 0>::lock_type::guard;
-    enum class side : bool { put, get };
+    enum class side : bool { put, get };  // the end for putting, or that for getting
 
     // Locks both ends. Before it unlocks them, updates `put_needs_both_` and `get_needs_both_`.
     class [[nodiscard]] whole_lock {

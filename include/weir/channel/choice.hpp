@@ -64,7 +64,7 @@ class any_choice_case {
 };
 
 template <class Channel, bool Puts>
-class choice_case final : public any_choice_case<typename Channel::core_type::platform> {
+class choice_case final : public any_choice_case<typename Channel::core_type::platform> {  // a put or get
     using base = any_choice_case<typename Channel::core_type::platform>;
     using store = any_channel<typename Channel::policy_type>;
     using core = typename store::core;
@@ -215,7 +215,7 @@ class choice_operation : public not_awaited {
     }
 
   private:
-    struct end_waiting {
+    struct end_waiting {  // the callback of a stop
         basic_choice<Platform>* choice;
         stopped_by by;
         void operator()() const noexcept { choice->stop(by); }

@@ -171,7 +171,7 @@ struct no_provenance {
 };
 
 template <class C>
-inline constexpr bool is_epoch_item = false;
+inline constexpr bool is_epoch_item = false;  // whether `C` is an `epoch_item`
 template <class T>
 inline constexpr bool is_epoch_item<epoch_item<T>> = true;
 

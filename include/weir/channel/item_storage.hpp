@@ -76,7 +76,7 @@ struct item_type {
 };
 
 template <class T>
-struct item_functions {
+struct item_functions {  // the functions of `item_type`, for the item type T
     static void move(void* from, void* to) noexcept {
         std::construct_at(static_cast<T*>(to), std::move(*static_cast<T*>(from)));
     }

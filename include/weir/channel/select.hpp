@@ -38,7 +38,7 @@ class select_operation : public choice_operation<typename platform_of_cases<Case
     static constexpr bool has_fixed_size =
         requires { typename std::integral_constant<std::size_t, (Cases::size() + ... + 0)>; };
     template <bool HasFixedSize, class... Each>
-    struct list {
+    struct list {  // of the operations of all cases
         using type = std::vector<any_case*>;
         static type of(std::size_t n) { return type(n); }
     };

@@ -202,7 +202,7 @@ struct ending_place {
     static void fill_in(auto**) noexcept {}
     static channel_status take(std::size_t) noexcept { return Given; }
 };
-struct time_case {
+struct time_case {  // the case `after`
     using result = channel_status;
     using place = ending_place<channel_status::timed_out>;
     static constexpr select_kind kind = select_kind::time;
@@ -213,7 +213,7 @@ struct time_case {
     wait_limit limit;
 };
 template <class Platform>
-struct stop_case {
+struct stop_case {  // the case of a stop token
     using result = channel_status;
     using place = ending_place<channel_status::stopped>;
     static constexpr select_kind kind = select_kind::stop;
@@ -239,7 +239,7 @@ template <class C>
 using select_case_t = typename select_case_of<C>::type;
 
 template <class C>
-concept select_case = requires(select_case_t<C>& c) {
+concept select_case = requires(select_case_t<C>& c) {  // `select` accepts the argument
     typename select_case_t<C>::result;
     typename select_case_t<C>::place;
     { c.kind } -> std::same_as<const select_kind&>;

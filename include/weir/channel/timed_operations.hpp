@@ -65,6 +65,7 @@ class timed_put_of_a_copy : held_item<typename Channel::value_type>, public time
 template <class Channel, class T, class Policy>
 class timed_operations {
     using stop_token = basic_stop_token<typename Policy::platform>;
+    // Whether the members accept such an item; such a limit and stop token.
     template <class Item>
     static constexpr bool can_put = std::is_convertible_v<Item, T&&> ||
                                     (std::is_convertible_v<Item, T> && std::is_copy_constructible_v<T>);

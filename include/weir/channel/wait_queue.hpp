@@ -99,7 +99,7 @@ class wait_queue final : public wait_site {
     }
 
   private:
-    struct waiter {
+    struct waiter {  // a coroutine in the line; a base of its awaiter
         waiter(ticket t, slot& me) noexcept : request(std::move(t)), owner(&me) {}
         ticket request;
         slot* owner;
@@ -122,6 +122,7 @@ class wait_queue final : public wait_site {
         }
     }
 
+    // Whether the rule gives the order of the line.
     static constexpr bool is_sorted = requires(const Rule& r, const ticket& t) { r.goes_before(t, t); };
 
     // Inserts `w` in the order of the line. Most coroutines come in this order, or in the reverse order: so
@@ -198,7 +199,7 @@ class wait_queue final : public wait_site {
 template <class Rule>
 template <class Slot>
 class wait_queue<Rule>::awaiter : waiter {
-    static constexpr bool is_measured = requires(Slot& s) { s.meter; };
+    static constexpr bool is_measured = requires(Slot& s) { s.meter; };  // the slot adds up times
 
   public:
     using updates_slot_itself = void;  // tag for `co_await`: the awaiter records its wait in the slot

@@ -268,10 +268,10 @@ class basic_idle_workers {
     }
 
   private:
-    static constexpr std::uint64_t idle_or_taken = 0xffff'ffff;
-    static constexpr std::int64_t wait_for_young = 10'000;  // ns; see keep_watch()
-    static constexpr std::int64_t first_nap = 50'000;       // ns; the kernel's timer slack is as much
-    static constexpr std::int64_t last_nap = 1'000'000;     // ns
+    static constexpr std::uint64_t idle_or_taken = 0xffff'ffff;  // the lower half of `state_`
+    static constexpr std::int64_t wait_for_young = 10'000;       // ns; see keep_watch()
+    static constexpr std::int64_t first_nap = 50'000;            // ns; the kernel's timer slack is as much
+    static constexpr std::int64_t last_nap = 1'000'000;          // ns
 
     void wake() noexcept {  // relaxed: a caller that reads the old nap wakes the watcher once too often
         listening_.store(false, std::memory_order_relaxed);

@@ -92,11 +92,11 @@ class lease_policy {
     }
 
   private:
-    static constexpr std::int64_t min_steps = 4;             // between two calls of may_ask()
-    static constexpr std::int64_t longest_mean_use = 1'000;  // ns that the consumer takes for an item
-    static constexpr std::uint32_t sample_period = 16;       // one visit in 16 is measured
-    static constexpr std::int64_t first_back_off = 1'000'000;
-    static constexpr std::int64_t longest_back_off = 256'000'000;
+    static constexpr std::int64_t min_steps = 4;                   // between two calls of may_ask()
+    static constexpr std::int64_t longest_mean_use = 1'000;        // ns that the consumer takes for an item
+    static constexpr std::uint32_t sample_period = 16;             // one visit in 16 is measured
+    static constexpr std::int64_t first_back_off = 1'000'000;      // ns
+    static constexpr std::int64_t longest_back_off = 256'000'000;  // ns
 
     const bool one_processor_;
     const std::int64_t longest_mean_step_;  // passed time / steps of all workers; see may_ask()

@@ -78,7 +78,7 @@ class basic_pollables {
     }
 
   private:
-    struct place {
+    struct place {  // of a source in the list
         atomic<pollable*> source{nullptr};
         std::shared_ptr<pollable> kept{};  // guarded by lock_
     };

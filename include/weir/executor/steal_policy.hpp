@@ -79,7 +79,8 @@ class basic_steal_policy {
     static constexpr std::int64_t study_on_one_processor = 1'000'000;
 
   private:
-    static constexpr std::int64_t never = std::int64_t{1} << 40;
+    static constexpr std::int64_t never = std::int64_t{1}
+                                          << 40;   // in `alone_` and `trial_began_`: no value yet
     static constexpr std::int64_t glance = 1'000;  // the shortest time between two looks at the victim
     static constexpr std::int64_t long_patience = 40'000;
     static constexpr std::int64_t worthwhile = 120;
@@ -93,14 +94,14 @@ class basic_steal_policy {
     // `long_part`.
     static constexpr std::uint64_t large_part = 8;
     static constexpr std::int64_t long_part = 3'000;
-    static constexpr std::uint32_t trial = 64;
+    static constexpr std::uint32_t trial = 64;                    // thefts
     static constexpr std::uint32_t most_credit = 16 * trial + 1;  // the first theft begins the first trial
     static constexpr std::int64_t longest_trial = 1'000'000;      // a longer trial is not evaluated
     static constexpr std::int64_t between_rests = 100'000'000;
     static constexpr std::int64_t short_rest = 250'000;
     static constexpr std::int64_t first_rest = 2'000'000;
     static constexpr std::int64_t longest_rest = 16'000'000;
-    static constexpr unsigned most_fork_credit = 256;
+    static constexpr unsigned most_fork_credit = 256;  // forks that may be stolen after a study
 
     void* steal_fork(queues& victim, const queues& thief, std::int64_t now) noexcept {  // null: none
         if (&thief == fork_thief_) {  // the thief has finished the fork that was stolen last
@@ -158,7 +159,7 @@ class basic_steal_policy {
     void evaluate_trial(std::int64_t now, std::uint64_t done) noexcept {
         const std::int64_t passed = now - std::exchange(trial_began_, now);
         const auto times = static_cast<std::int64_t>(done - std::exchange(done_before_trial_, done));
-        if (passed < 0 || passed > longest_trial) return;  // negative: the first trial begins
+        if (passed < 0 || passed > longest_trial) return;  // also when the first trial begins
         const bool pays = alone_ >= surely_worthwhile || passed <= alone_ * times;
         rest_ = pays ? 0 : smaller(2 * rest_ + first_rest, longest_rest);
         if (pays && now - rest_end_ < between_rests) return;
@@ -205,7 +206,7 @@ class basic_steal_policy {
     std::int64_t fork_pause_ = 0;
 };
 
-struct steal_result {
+struct steal_result {  // of one search of a thief
     void* found = nullptr;
     bool too_young = false;  // coroutines were queued, but are not to be stolen yet
 };

@@ -55,7 +55,7 @@ struct site_seen {
 // wait. A channel doesn't, if the executor of the waiting coroutine may be destroyed before the channel.
 class wait_site : public registered {
   public:
-    static constexpr registry_kind registered_as = registry_kind::site;
+    static constexpr registry_kind registered_as = registry_kind::site;  // the kind in the registry
 
     wait_site() noexcept : registered(registry_kind::site) {}
 

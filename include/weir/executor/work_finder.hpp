@@ -231,9 +231,9 @@ class basic_work_finder : public threaded_executor<Platform> {
     static constexpr unsigned longest_streak = 3;      // resumptions before the queue is served; as in tokio
     static constexpr std::uint64_t inbox_period = 61;  // resumptions between looks at the inbox; as in Go
     static constexpr std::uint64_t timer_period = 8;   // resumptions between two readings of the clock
-    static constexpr std::size_t inbox_batch = 32;
-    static constexpr unsigned fork_period = 16;  // times that the queue is served before a fork
-    static constexpr unsigned most_extra = 64;   // workers that threaded_executor::sleep adds while all block
+    static constexpr std::size_t inbox_batch = 32;     // coroutines that are taken from the inbox at once
+    static constexpr unsigned fork_period = 16;        // times that the queue is served before a fork
+    static constexpr unsigned most_extra = 64;  // workers that threaded_executor::sleep adds while all block
 
     void make_workers(unsigned n) override {
         if (n > workers_.most()) throw std::bad_alloc();  // only if all `most_extra` are in use

@@ -52,7 +52,7 @@ class merge_rule {
   public:
     using ticket = merge_ticket;
 
-    struct settings {
+    struct settings {  // from `merge_options`
         merge_order order = merge_order::arrival;
         std::vector<double> weights = {};  // one for each input
         std::uint64_t seed = 0;

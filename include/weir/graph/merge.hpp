@@ -154,7 +154,7 @@ struct merged {
 };
 
 template <class... Inputs>
-struct merge_stage : stage_of_inputs<Inputs...> {
+struct merge_stage : stage_of_inputs<Inputs...> {  // the description of a `merge`
     static constexpr const char* kind = "merge";
     using output = typename merged<given_by_t<Inputs>...>::type;
 

@@ -41,7 +41,7 @@ struct route_options {
 namespace detail {
 
 template <class C>
-struct routed_item {
+struct routed_item {        // the state of the work on one item
     std::size_t where = 0;  // the index of the branch that gets the item or the mark
     std::optional<C> mark;  // an end-of-epoch mark, made anew for each branch
     bool is_last = false;   // the stage ends after this item or mark: a branch has ended
@@ -117,7 +117,7 @@ class running_route : public stage_kind<C, C, Policy> {
 };
 
 template <class Function, class... Branches>
-struct route_stage : stage_of_branches<Function, Branches...> {
+struct route_stage : stage_of_branches<Function, Branches...> {  // the description of a `route`
     static constexpr const char* kind = "route";
 
     template <class G>

@@ -195,7 +195,7 @@ class running_split_join : public stage_kind<Part, D, Policy> {
 };
 
 template <class Function, class... Branches>
-struct split_stage : stage_of_branches<Function, Branches...> {
+struct split_stage : stage_of_branches<Function, Branches...> {  // the description of a `split`
     static constexpr const char* kind = "split";
 
     template <class G>

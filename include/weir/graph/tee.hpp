@@ -72,7 +72,7 @@ class running_drain : public stage_kind<C, C, Policy> {
 };
 
 template <class C>
-struct copied_item {
+struct copied_item {              // the state of the work on one item
     std::optional<C> copy;        // for the side; none: the side is closed
     bool was_copy_put = false;    // next_result() has returned the copy
     bool result_is_item = false;  // the latest result is the item; false: the copy
@@ -139,7 +139,7 @@ class running_tee : public stage_kind<C, C, Policy> {
 };
 
 template <class Row>
-struct tee_stage : stage_base {
+struct tee_stage : stage_base {  // the description of a `tee`
     static constexpr const char* kind = "tee";
 
     tee_stage(pipeline<Row> p, const tee_options& o)

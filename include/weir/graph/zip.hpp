@@ -48,7 +48,7 @@ struct zipped {
 };
 
 template <class D>
-struct joined_row {
+struct joined_row {  // the state of the work on one row
     std::optional<D> row;
 };
 
@@ -152,7 +152,7 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
 };
 
 template <class... Inputs>
-struct zip_stage : stage_of_inputs<Inputs...> {
+struct zip_stage : stage_of_inputs<Inputs...> {  // the description of a `zip`
     static constexpr const char* kind = "zip";
     using output = typename zipped<given_by_t<Inputs>...>::type;
 

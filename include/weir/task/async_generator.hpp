@@ -122,7 +122,7 @@ class async_generator<T>::promise_type final : public detail::task_promise_base 
         static_assert(std::is_copy_constructible_v<T>,
                       "weir: co_yield copies what has a name, and this type can't be copied; "
                       "co_yield std::move(it)");
-        class yield_copy {
+        class yield_copy {  // holds a copy of the yielded lvalue
           public:
             explicit yield_copy(const T& from) : copy_(from) {}
             yield_copy(const yield_copy&) = delete;

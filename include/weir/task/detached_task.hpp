@@ -59,7 +59,7 @@ class detached_task_owner {
 // destroyed while the coroutine is suspended in one of the library's own waits.
 template <class T>
 class [[nodiscard]] detached_task {
-    using yielded = std::conditional_t<std::is_void_v<T>, std::nullptr_t, T>;
+    using yielded = std::conditional_t<std::is_void_v<T>, std::nullptr_t, T>;  // the result
 
   public:
     class promise_type;

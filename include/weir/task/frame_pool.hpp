@@ -38,7 +38,7 @@ class alignas(64) frame_slabs {
     };
     static constexpr std::size_t before_block = sizeof(void*);
 
-    struct chain {
+    struct chain {  // a linked list of blocks
         block* first;
         std::uint32_t length;
     };
@@ -59,7 +59,7 @@ class alignas(64) frame_slabs {
   private:
     static constexpr std::int64_t blocks_per_new = 16;  // a new slab has one block for 16 in use
     static constexpr std::int64_t fewest = 4;           // a slab has at least 4 blocks
-    static constexpr std::size_t most_bytes = std::size_t{64} << 10U;
+    static constexpr std::size_t most_bytes = std::size_t{64} << 10U;  // of a slab
 
     struct slab;
 
@@ -129,14 +129,14 @@ class frame_pool {
     using block = frame_slabs::block;
     static constexpr std::align_val_t alignment{most_frame_alignment};
     static constexpr std::size_t step = 64;
-    static constexpr std::uint32_t batch = 32;
+    static constexpr std::uint32_t batch = 32;  // blocks that a thread exchanges at once, at most
 
-    struct list {
+    struct list {  // the free blocks of one size of a thread
         block* first = nullptr;
         block* spare = nullptr;  // a whole batch, or null
         std::uint32_t room = 0;  // number of blocks that may be added to `first`
     };
-    enum class phase : std::uint8_t { unused, in_use, over };
+    enum class phase : std::uint8_t { unused, in_use, over };  // of the lists of a thread
     // Constant-initialised and trivially destructible, so that the lists exist as long as the thread. At the
     // end of the thread, `cleaner` gives the blocks back. From then on the lists keep no blocks.
     struct lists_of_thread {

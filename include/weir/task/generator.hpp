@@ -49,7 +49,7 @@ class [[nodiscard("a generator does nothing until it is iterated")]] generator {
 
     using value = std::remove_cvref_t<T>;
     using reference = std::conditional_t<std::is_reference_v<T>, T, std::add_rvalue_reference_t<T>>;
-    using stored = std::add_pointer_t<reference>;
+    using stored = std::add_pointer_t<reference>;  // points to the yielded object
 
   public:
     class promise_type;

@@ -36,7 +36,7 @@ concept copyable_awaitables =
     std::copy_constructible<typename V::value_type>;
 
 template <class T>
-using non_void = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+using non_void = std::conditional_t<std::is_void_v<T>, std::monostate, T>;  // for tuples and vectors
 
 // A vector can't hold references: it holds a `std::reference_wrapper` for an lvalue reference, a value for an
 // rvalue reference.

@@ -25,7 +25,7 @@ namespace weir {
 
 namespace detail {
 
-class sleep_operation {
+class sleep_operation {  // the awaitable of `sleep_for`, `sleep_until` and `yield`
   public:
     sleep_operation(duration d, time_point t, bool relative, timer_order order, stop_token stop) noexcept
         : duration_(d), deadline_(t), relative_(relative), order_(order), stop_(std::move(stop)) {}
@@ -59,7 +59,7 @@ class sleep_operation {
     // Begins the sleep of the coroutine, which may be running elsewhere when this returns.
     void begin(std::coroutine_handle<> sleeper, const coroutine_env& env);
 
-    struct wake_early {
+    struct wake_early {  // the callback of a stop
         weir::executor* executor;
         timer* sleeper;
         void operator()() const noexcept { executor->cancel(*sleeper); }
@@ -160,7 +160,7 @@ class any_delayed_action : detached_task_owner {
     virtual void act() = 0;                                                        // calls the function
     WEIR_INLINE void ended() noexcept override;                                    // `act_after` has ended
 
-    static constexpr int running = 0;
+    static constexpr int running = 0;  // the action has not ended, and no coroutine waits for the end
     static constexpr int awaited = 1;
     static constexpr int has_ended = 2;
     stop_source stop_;                               // ends the delay: requested by cancel()

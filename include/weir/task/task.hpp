@@ -139,7 +139,7 @@ namespace detail {
 template <class T>
 class joined_task_ref {
   public:
-    static constexpr bool runs_tasks_only = true;
+    static constexpr bool runs_tasks_only = true;  // a join may continue with the coroutine directly
 
     explicit joined_task_ref(const task<T>& t) noexcept : handle_(t.handle_) {}
 

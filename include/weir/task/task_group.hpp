@@ -128,7 +128,7 @@ class task_group final : detail::task_join {
     }
 
   private:
-    class fork_operation {
+    class fork_operation {  // the awaitable of `fork`
       public:
         // Tags for `co_await` in a task. The suspended caller is ready to run at once: so the slot (worker of
         // a stage) to which it belongs, if any, is in state `runnable`. The coroutine that runs next on this
@@ -162,7 +162,7 @@ class task_group final : detail::task_join {
         task<> task_;
     };
 
-    class join_operation {
+    class join_operation {  // the awaitable of `join`
       public:
         explicit join_operation(task_group& g) noexcept : group_(&g) {}
         // If the waiting coroutine is destroyed before all tasks have ended, as after a `deadlock_error`, the

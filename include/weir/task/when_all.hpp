@@ -35,6 +35,7 @@ joined_task_ref<T> as_part(task<T>& part) noexcept {
     return joined_task_ref<T>(part);
 }
 
+// The awaitable of `when_all` of several arguments.
 template <class... As>
 class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
   public:
@@ -95,6 +96,7 @@ class [[nodiscard("co_await this, or nothing of it runs")]] when_all_tuple {
     when_all_join join_{sizeof...(As)};
 };
 
+// The awaitable of `when_all` of a vector.
 template <class A>
 class [[nodiscard("co_await this, or nothing of it runs")]] when_all_vector {
     using value = joined_result_t<A>;

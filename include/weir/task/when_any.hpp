@@ -88,7 +88,7 @@ class when_any_join {
     std::int64_t ready_at() const noexcept { return ready_; }
 
   private:
-    struct stop_parts {
+    struct stop_parts {  // the callback of `on_end_`
         const stop_source* parts;
         void operator()() const noexcept { parts->request_stop(); }
     };
@@ -131,7 +131,7 @@ std::optional<typename Part::value_type> take_other(Part& part, bool is_first) {
 }
 
 template <class... As>
-class when_any_tuple {
+class when_any_tuple {  // the awaitable of `when_any` of several arguments
     using first_result = std::variant<typename when_any_argument<As>::value...>;
     using others = std::tuple<std::optional<typename when_any_argument<As>::value>...>;
     using result = when_any_result<first_result, others>;
@@ -174,7 +174,7 @@ class when_any_tuple {
 };
 
 template <class A>
-class when_any_vector {
+class when_any_vector {  // the awaitable of `when_any` of a vector
     using value = typename when_any_argument<A>::value;
 
   public:
