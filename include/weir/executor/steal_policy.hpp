@@ -79,8 +79,8 @@ class basic_steal_policy {
     static constexpr std::int64_t study_on_one_processor = 1'000'000;
 
   private:
-    static constexpr std::int64_t never = std::int64_t{1}
-                                          << 40;   // in `alone_` and `trial_began_`: no value yet
+    // In `alone_` and `trial_began_`: no value yet.
+    static constexpr std::int64_t never = std::int64_t{1} << 40;
     static constexpr std::int64_t glance = 1'000;  // the shortest time between two looks at the victim
     static constexpr std::int64_t long_patience = 40'000;
     static constexpr std::int64_t worthwhile = 120;
