@@ -86,7 +86,7 @@ class put_order {
         --filled_;
         return is_item;
     }
-    // No number above `last` goes in any more.
+    // No number above `last` goes in any more: the stage ends at that item.
     void block(std::uint64_t last) noexcept { blocked_ = smaller(blocked_, last); }
 
     // Calls `function(number)` for each early item, in the order of the numbers.

@@ -161,7 +161,7 @@ class byte_budget {
             first_bytes(sources).fetch_add(bytes, std::memory_order_seq_cst);
         }
     }
-    // Returns whether the removal has brought the budget, or a share, below its limit.
+    // Returns whether the removal has brought the budget, or a share, below its limit: sources may continue.
     bool remove(std::size_t bytes, std::uint64_t sources = 0) noexcept {
         bool room = comes_below(most_, bytes_.fetch_sub(bytes, std::memory_order_seq_cst), bytes);
         for (; sources_ > 1 && sources != 0; sources &= sources - 1) {

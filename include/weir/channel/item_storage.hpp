@@ -152,7 +152,7 @@ class ring {
 
     // Moves the item to uninitialised memory.
     void take(std::uint64_t i, void* into) noexcept { type_->relocate((*this)[i], into); }
-    // Moves the item to the same number of another ring.
+    // Moves the item to the same number of another ring, which has more places.
     void move(std::uint64_t i, ring& into) noexcept { take(i, into[i]); }
 
     void destroy(std::uint64_t i) noexcept { type_->destroy((*this)[i]); }

@@ -97,7 +97,7 @@ class basic_work_stealing_deque {
     }
 
     // As `steal`, but takes only items that were pushed before `bottom()` returned `end`; null if there is
-    // none.
+    // none. So a thief takes items that have waited for some time.
     void* steal_before(std::uint64_t end) noexcept {
         return take_if<false>([end](std::uint64_t t) noexcept { return distance(t, end) > 0; });
     }

@@ -93,7 +93,7 @@ class alignas(64) basic_worker_queues {
     }
 
     // Called by the worker's thread. Moves the coroutines of `queue` and `next` to another queue, oldest
-    // first.
+    // first: for a thread that works in another place and asks for them.
     template <class Inbox>
     void give_queued(Inbox& to) noexcept {
         while (void* const p = queue.steal()) to.push(p);

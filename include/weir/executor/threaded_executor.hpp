@@ -247,7 +247,7 @@ class threaded_executor : public executor {
     }
 
     // Adds a place for a thread (`places` 1), or removes an added one (-1) and wakes all threads, so that a
-    // surplus thread ends. False: see `add_extra`.
+    // surplus thread ends. False: the pool is closed, or no thread could be started.
     bool add(int places) noexcept {
         const bool done = threads_.add_extra(
             places, [this](unsigned all) { make_workers(all); }, [this](int more) { expect(more); },

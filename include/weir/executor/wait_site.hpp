@@ -66,7 +66,7 @@ class wait_site : public registered {
     // not call `inspect`. A site that does not count returns 0. Takes no lock.
     virtual std::uint64_t moved() const noexcept { return 0; }
 
-    // Identifies the site, also after its address is used again by another site.
+    // Identifies the site for a watchdog, also after its address is used again by another site.
     std::uint64_t serial() const noexcept { return serial_; }
 
     // For a site that one thread uses, as in a simulation, called between two operations: a sentence that
@@ -85,7 +85,7 @@ class wait_site : public registered {
 // Adds the site to the registry of `ex`, or to the process-wide one if `executor_traits::waiters` is null.
 void register_site(wait_site& site, const executor& ex) noexcept;
 
-// The parts of one line of a report.
+// The parts of one line of a deadlock report.
 struct wait_words {
     std::string who;    // "stage 'x', slot 0", "a coroutine" or "a thread"
     std::string stage;  // the stage's name; empty: not a stage's slot

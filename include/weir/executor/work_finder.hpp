@@ -223,7 +223,8 @@ class basic_work_finder : public threaded_executor<Platform> {
     basic_thieves<Platform> thieves_;
     basic_pollables<Platform> polled_;
     watch idle_{0, one_processor_};
-    // The number of threads that block in a wait; the upper half counts how often that number has changed.
+    // The number of threads that block in a wait; the upper half counts how often that number has changed, by
+    // which the watcher sees whether all workers were idle at once when the pool ends.
     static constexpr std::uint64_t change = std::uint64_t{1} << 32;
     typename Platform::template atomic<std::uint64_t> blocked_{0};
 
