@@ -110,7 +110,7 @@ template <class Policy>
 WEIR_INLINE void any_channel<Policy>::set_max_bytes(std::size_t bytes) {
     detail::refuse_negative(bytes, "weir: a channel's limit in bytes was negative; 0 means no limit");
     locked_change locked(*this);
-    const bool counted = core::bytes_.counts();
+    const bool counted = core::bytes_.counts();  // bytes were counted until now
     core::bytes_.most = bytes;
     if (counted && !core::bytes_.counts()) core::bytes_.bytes = 0;
     if (!counted && core::bytes_.counts()) {

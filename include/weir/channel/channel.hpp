@@ -204,8 +204,8 @@ class channel final
     /// Takes the next item if that is possible without waiting.
     /// \returns an item, or `empty`, or `closed` (and drained).
     [[nodiscard]] get_result<T> try_get() {
-        detail::uninitialised_slot<T> place;
-        std::uint64_t number = 0;  // of the item, in the order of the gets; not needed here
+        detail::uninitialised_slot<T> place;  // where the item arrives
+        std::uint64_t number = 0;             // of the item, in the order of the gets; not needed here
         if (this->get_unawaited(place.address(), number)) return get_result<T>(*place.take());
         locked_change locked(*this);
         const detail::outcome result = this->take(place.address(), number, nullptr, locked.woken());
@@ -233,7 +233,7 @@ class channel final
     /// \returns an item, or `closed` (and drained), or `timed_out`. No item is lost by a time-out.
     /// Errors: those of `blocking_put`; no item is lost.
     [[nodiscard]] get_result<T> blocking_get(duration max_wait = (duration::max)()) {
-        detail::uninitialised_slot<T> place;
+        detail::uninitialised_slot<T> place;  // where the item arrives
         const detail::outcome result = base::block(core::side::get, place.address(), max_wait);
         if (result == detail::outcome::done) return get_result<T>(*place.take());
         return get_result<T>(std::nullopt, result == detail::outcome::timed_out ? channel_status::timed_out

@@ -206,7 +206,7 @@ class threaded_executor : public executor {
     // the process ends by `std::exit`, waiting coroutines may never resume. If the pool may have such
     // coroutines, calls `leave`, which waits for the current resumptions only.
     void end(bool is_mine) noexcept {
-        const bool exits = process_end::has_begun();
+        const bool exits = process_end::has_begun();  // the process ends by `std::exit`
         if (is_mine && !exits) {
             executor_users::fail(
                 "weir: a pool is destroyed by a coroutine that runs on it, and would wait for itself; let "

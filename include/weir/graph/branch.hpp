@@ -103,12 +103,12 @@ template <class Function>
 struct the_chooser {
     template <class Item>
     struct is_given : call_traits<Function, const Item&> {
-        static constexpr bool fits = is_given::takes_item;
+        static constexpr bool fits = is_given::takes_item;  // the call is possible
         static_assert(fits,
                       "weir: the function that chooses a branch is called with a const item of the stage "
                       "before, and this one can't be; the types are those of "
                       "the_chooser<...>::is_given<...> in this message");
-        using chosen = typename is_given::result;
+        using chosen = typename is_given::result;  // the name or the index of a branch
         static constexpr bool names =
             std::integral<chosen> || std::is_convertible_v<chosen, std::string_view>;
         static_assert(names,

@@ -183,7 +183,7 @@ class frame_pool {
             l.room = 0;
             return take(c);
         }
-        const bool keeps = mine.at == phase::in_use;
+        const bool keeps = mine.at == phase::in_use;  // false: the thread is about to end
         const frame_slabs::chain some =
             the_frame_slabs[c].take((c / 2 + 1) * step, c % 2 != 0, keeps ? batch : 1);
         if (keeps) {

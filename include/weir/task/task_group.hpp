@@ -260,7 +260,7 @@ class task_group final : detail::task_join {
         if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     }
 
-    detail::executor_use executor_;
+    detail::executor_use executor_;       // counts the group as a user of the executor
     const detail::work_of_starter work_;  // the stage or run that made the group; passed to the tasks
     // The number of tasks since the last join that `unfinished_` has to count; negative during a join.
     std::int64_t spawned_ = 0;
