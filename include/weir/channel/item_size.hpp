@@ -180,8 +180,7 @@ class byte_budget {
   private:
     using counter = standard_platform::atomic<std::size_t>;
 
-    static bool comes_below(std::size_t limit, std::size_t before,
-                            std::size_t bytes) noexcept {  // by `bytes` less
+    static bool comes_below(std::size_t limit, std::size_t before, std::size_t bytes) noexcept {
         return before >= limit && before - bytes < limit;
     }
     std::size_t share() const noexcept { return detail::larger<std::size_t>(most_ / sources_, 1); }

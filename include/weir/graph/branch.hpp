@@ -108,7 +108,7 @@ struct the_chooser {
                       "weir: the function that chooses a branch is called with a const item of the stage "
                       "before, and this one can't be; the types are those of "
                       "the_chooser<...>::is_given<...> in this message");
-        using chosen = typename is_given::result;  // the name or the index of a branch
+        using chosen = typename is_given::result;  // the type of a branch's name or index
         static constexpr bool names =
             std::integral<chosen> || std::is_convertible_v<chosen, std::string_view>;
         static_assert(names,

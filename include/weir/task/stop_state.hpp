@@ -227,7 +227,7 @@ class forwarded_stop_state final : public basic_stop_state<> {
   private:
     bool possible_without_sources() const noexcept override { return from_.stop_possible(); }
 
-    struct forward {  // the callback of `from_`
+    struct forward {  // called when a stop of `from_` is requested
         forwarded_stop_state* to;
         // The last token may be destroyed during the request, on this thread; or just now on another thread,
         // which then waits in the destructor of `on_stop_` until this returns.
