@@ -82,7 +82,7 @@ class channel_clock {
 };
 
 // The type of the slots (workers) of a stage. `Policy`: what the run (a started pipeline) measures:
-// `measured`, `summed` or `unmeasured`.
+// `measured`, `summed` (without histograms) or `unmeasured`.
 template <class Policy>
 using slot_of = std::conditional_t<Policy::statistics, timed_slot<keeps_histograms<Policy>>, slot>;
 

@@ -101,7 +101,7 @@ enum class executor_user : std::uint8_t { run, task_group, watchdog, lanes, chan
 class executor_users {
     static constexpr std::size_t kinds = 5;
     // relaxed: a correct program orders the end of each user before the executor's destructor. An old value
-    // in is_for_one_run() only changes which thread works.
+    // in is_for_one_run() only changes whether a waiting consumer works for the executor.
     standard_platform::atomic<std::uint32_t> counts_[kinds]{};
     end_flag end_;                   // set by the destructor
     process_of_origin born_;         // the process that made the executor: not a forked one

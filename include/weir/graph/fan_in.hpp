@@ -103,7 +103,7 @@ class merge_rule {
     };
 
     // If the input whose turn it is has ended, or has ended the epoch, another input gets the turn; with
-    // `until_first_end`, an input that has ended closes the rule: nothing more is put. An input that loses
+    // `until_first_end`, an end of that input closes the rule: nothing more is put. An input that loses
     // its turns sets all credits to 0: the credits of the inputs with turns have to sum to 0.
     void skip_ended_inputs() noexcept;
 

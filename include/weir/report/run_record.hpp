@@ -74,7 +74,7 @@ struct stage_on_rank {
     std::uint64_t num_failures = 0;  ///< of these, the ones that failed
     duration task_time{};            ///< of the successful invocations, summed
     duration failure_time{};         ///< of the failed ones, summed
-    duration busy{};                 ///< of all invocations, also of those that have not ended
+    duration busy{};                 ///< of all invocations, summed, also of those that have not ended
     slot_times times;                ///< of its slots, summed
     duration longest{};              ///< the longest successful invocation
     std::optional<transfer_stats> transfers = std::nullopt;  ///< copies to or from a GPU, waits for memory

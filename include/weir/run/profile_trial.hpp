@@ -75,8 +75,8 @@ class trial_shares {
     // Returns how many trials are possible with `items` items, beginning with the fewest slots; at least 1.
     std::size_t trials(std::size_t items) const noexcept;
     // Returns the number of items for one of `n` trials. `items`: all items of the stage; `left`: the items
-    // that no earlier trial got. The last trial gets the rest. A number of items above that of the slots is
-    // rounded down to a multiple of the number of slots.
+    // that no earlier trial got. The last trial gets the rest. Each number above that
+    // of the slots is rounded down to a multiple of the number of slots: so some items may get no trial.
     std::size_t share(std::size_t trial, std::size_t n, std::size_t items, std::size_t left) const noexcept;
 
     // Returns how many items the stage needs for the first `n` trials, so that each slot gets at least four

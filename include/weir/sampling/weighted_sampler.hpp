@@ -58,7 +58,7 @@ class alias_table {
 
     std::size_t size() const noexcept { return columns_.size(); }
 
-    // A checksum of the weights; never 0.
+    // A checksum of the weights; never 0, which stands for equal weights in checkpoints.
     std::uint32_t checksum() const noexcept { return checksum_; }
 
     // Returns an index. The parameters are two random numbers: they choose a column, and a height in it.

@@ -61,7 +61,7 @@ class pool_memory {
     const std::size_t block_bytes;
 
   private:
-    // Returns `blocks`. Throws for 0, and for negative numbers.
+    // Returns `blocks`. Throws for 0, and for a negative `bytes`; the channel does for negative `blocks`.
     static std::size_t checked(std::size_t bytes, std::size_t blocks) {
         detail::refuse_if(
             bytes == 0 || blocks == 0,

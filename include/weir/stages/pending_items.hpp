@@ -44,8 +44,8 @@ class pending_items {
     ~pending_items() { destroy_items(items_, type_, first_, last_); }
 
     // Moves the item to the end of the deque. Returns the number of pending items of all deques; 0: `limit`
-    // items are pending already. Errors: `std::bad_alloc`, `memory_shortage`. After the result 0, or after an
-    // exception, the item is unchanged.
+    // items are pending already. Errors: `std::bad_alloc`; `memory_shortage`, a `std::bad_alloc` with a text.
+    // After the result 0, or after an exception, the item is unchanged.
     std::size_t push(void* item, item_counts& all) {
         const std::lock_guard guard(lock_);
         if (size() == items_.places()) grow();

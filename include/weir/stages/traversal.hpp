@@ -32,7 +32,7 @@ class traversal {
           slots_(traversal_rule(idle_, items_), "for an item that another slot adds") {}
 
     // Adds an item to the pending items of `to`, or to the shared deque. If `add` throws, the caller keeps
-    // the item: std::length_error if too many items are pending, else as `pending_items::push`.
+    // the item: std::length_error if too many items are pending, std::bad_alloc if memory lacks.
     void add(traversal_slot& to, void* item) {
         const std::size_t now = (first_found_first_ ? shared_ : to.pending).push(item, items_);
         if (now == 0) throw_too_many();

@@ -28,7 +28,9 @@ class waiting_thread final : public detached_task_owner, public task_join {
         return std::noop_coroutine();
     }
     parker done;
-    const work_of_starter work;  // the stage or run for which this thread works; passed to the task
+    // The stage or run (a started pipeline) for which this thread works; passed to the task, so that the task
+    // can't wait for the end of that run, either.
+    const work_of_starter work;
 };
 
 template <class A>
