@@ -114,8 +114,7 @@ class blocking_threads {
 
 // The executor of the channels inside of pools and stages: has a clock, and runs nothing. A channel that is
 // given no executor measures by the clock of the first executor that uses the channel, and must not outlive
-// that executor. But memory blocks may come back to their pool, a channel, after a run and its
-// executor are gone.
+// that executor. But memory may come back to its pool after a run and its executor are gone.
 class clock_executor final : public executor {
   public:
     using executor::post;

@@ -167,8 +167,8 @@ class text_table {
 // input, and of copies to a device, if there are any.
 void append_tables(std::string& text, const pipeline_stats& stats);
 
-// \returns explanations of the states in the table of stages, except for `run`, `await` and `off`, whose names
-//          are clear; empty if there are no others. Lines have at most `text_table::max_width` characters.
+// \returns explanations of the states in the table of stages, except for `run`, `await` and `off`, which are
+//          clear; empty if there are no others. Lines have at most `text_table::max_width` characters.
 [[nodiscard]] std::string notes_of(const std::vector<stage_stats>& stages);
 
 }  // namespace detail
