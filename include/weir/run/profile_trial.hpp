@@ -196,7 +196,7 @@ class stage_trials : public run_profiler {
     bool can_change_slots_ = false;  // the current stage may have several slots, and so several trials
     std::size_t trial_ = 0;          // the index of the current trial of the stage
     std::size_t max_slots_ = SIZE_MAX;  // more slots could occupy all threads: see `trial_limits`
-    std::size_t max_trials_ = 1;        // trials for which there are threads
+    std::size_t max_trials_ = 1;        // trials for which there are threads, at least one
     std::size_t possible_trials_ = 0;   // trials for which there are threads and items
     std::size_t num_items_ = 0;         // for all trials of this stage
     std::size_t items_left_ = 0;        // for later trials of this stage

@@ -119,7 +119,7 @@ class consumer_sampler {
     task_sampler kept_;
     atomic<bool> is_calling_{false};   // a consumer's call has begun, and has not returned
     atomic<bool> has_several_{false};  // two consumers have called at the same time
-    atomic<bool> is_sampled_{false};   // the consumer works on an item whose time the sample may keep
+    atomic<bool> is_sampled_{false};   // an item was returned whose time the sample may keep; until the next
     atomic<std::int64_t> since_{0};    // when the last call began or returned, for such an item
     atomic<std::int64_t> spent_{0};    // ns that the consumer has spent on this item until `since_`
     atomic<std::uint64_t> left_{0};    // items before the next one whose time is measured

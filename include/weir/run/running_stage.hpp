@@ -158,7 +158,8 @@ class running_stage : public worker_set<Policy> {
     }
 
   private:
-    // Figures of copies to a device; none for a stage that copies nothing. Any thread, at any time.
+    // Figures of copies to or from a device, and of waits for memory blocks of a pool; none for a stage that
+    // has neither. Any thread, at any time.
     virtual std::optional<transfer_stats> transfers() const { return std::nullopt; }
     // Figures of items that the function added to its own stage; none for a stage whose function can't add.
     // Any thread, at any time.
