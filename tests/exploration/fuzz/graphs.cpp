@@ -89,7 +89,10 @@ class changer {
         try {
             switch (random_() % (how_.changes_slots ? 4 : 3)) {
                 case 0:
-                    run_.set_capacity(stage, 1 + random_() % 8);
+                    // A sink's queue only grows: it and the queue before it are one, whose puts wait for the
+                    // sum of their places, also if items beyond a lowered capacity take the places of both.
+                    sink_room_ += stage == stages.back() ? 1 + random_() % 3 : 0;
+                    run_.set_capacity(stage, stage == stages.back() ? sink_room_ : 1 + random_() % 8);
                     break;
                 case 1:
                     run_.pause();
@@ -124,6 +127,7 @@ class changer {
     tally& seen_;
     std::mt19937_64 random_;
     std::size_t taken_ = 0;
+    std::size_t sink_room_ = 4;  // the most that a graph has
 };
 
 // Whether a recorded run has kept its invocations. `whole`: all items have left the run.
