@@ -75,9 +75,6 @@ class running_zip : public stage_kind<nothing, typename zipped<C...>::type, Poli
         next.prepare([this, &me] { return fetch<0>(me); }, it.error);
     }
     void work(iteration& it) { make(it.row, std::index_sequence_for<C...>()); }
-    bool counts_as_task(const iteration& it) const noexcept {  // whether the row is an item, not a mark
-        return it.row && !epoch_item_traits<D>::is_mark(*it.row);
-    }
     D* next_result(iteration& it) noexcept { return detail::pointer_to(it.row); }
     // Cancels all inputs: their remaining items have no partners.
     void close_input(slot&) noexcept {

@@ -5,9 +5,10 @@
 
 #include <weir/platform/config.hpp>
 
-#include <memory>   // for std::addressof
-#include <new>      // for placement new
-#include <utility>  // for std::forward
+#include <memory>       // for std::addressof, std::destroy_at
+#include <new>          // for placement new
+#include <type_traits>  // for std::remove_const_t
+#include <utility>      // for std::exchange, std::forward
 
 namespace weir::detail {
 
@@ -20,32 +21,40 @@ class later {
     later() noexcept {}
     later(const later&) = delete;
     later& operator=(const later&) = delete;
-    ~later() { reset(); }
+    WEIR_ALWAYS_INLINE ~later() { reset(); }
 
     // Makes the object, after it has destroyed one that exists. No object exists if the constructor throws.
     template <class... Args>
-    T& emplace(Args&&... args) {
+    WEIR_ALWAYS_INLINE T& emplace(Args&&... args) {
         reset();
-        T* const made = ::new (static_cast<void*>(std::addressof(object_))) T(std::forward<Args>(args)...);
+        ::new (memory()) T(std::forward<Args>(args)...);
         exists_ = true;
-        return *made;
+        return value;
     }
-    void reset() noexcept {
-        if (!exists_) return;
-        exists_ = false;
-        object_.~T();
+    // The same, from the result of a call, which need not be movable.
+    template <class Make>
+    WEIR_ALWAYS_INLINE void construct(Make make) {
+        reset();
+        ::new (memory()) T(make());
+        exists_ = true;
+    }
+    WEIR_ALWAYS_INLINE void reset() noexcept {
+        if (std::exchange(exists_, false)) std::destroy_at(std::addressof(value));
     }
 
     explicit operator bool() const noexcept { return exists_; }
-    T& operator*() noexcept { return object_; }
-    const T& operator*() const noexcept { return object_; }
-    T* operator->() noexcept { return std::addressof(object_); }
-    const T* operator->() const noexcept { return std::addressof(object_); }
+    T& operator*() noexcept { return value; }
+    const T& operator*() const noexcept { return value; }
+    T* operator->() noexcept { return std::addressof(value); }
+    const T* operator->() const noexcept { return std::addressof(value); }
+
+    union {
+        T value;
+    };
 
   private:
-    union {
-        T object_;  // NOLINT(readability-identifier-naming): private, as the union is
-    };
+    void* memory() noexcept { return const_cast<std::remove_const_t<T>*>(std::addressof(value)); }
+
     bool exists_ = false;
 };
 

@@ -92,8 +92,11 @@ WEIR_INLINE void run_core<Policy>::cancel_stages() noexcept {
     this->release_waiting();
     this->end_profiling();
     for (std::size_t i = 0; i < queues_.size(); ++i) {
-        const bool is_consumed = i == this->last_ && !this->end_;
-        is_consumed ? queues_[i]->close_to_newcomers() : queues_[i]->cancel();
+        if (i == this->last_ && !this->end_) {
+            queues_[i]->close_to_newcomers();
+        } else {
+            queues_[i]->cancel();
+        }
     }
 }
 

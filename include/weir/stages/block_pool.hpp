@@ -61,13 +61,14 @@ class pool_memory {
     const std::size_t block_bytes;
 
   private:
-    // Returns `blocks`. Throws for 0, and for a negative `bytes`; the channel does for negative `blocks`.
+    // Returns `blocks`. Throws for 0, and for negative numbers.
     static std::size_t checked(std::size_t bytes, std::size_t blocks) {
         detail::refuse_if(
             bytes == 0 || blocks == 0,
             "weir: a block_pool of no blocks, or of blocks of no bytes, has nothing to give; give "
             "it one or more of each");
         detail::refuse_negative(bytes, "weir: the size of a block was negative; give it 1 byte or more");
+        detail::refuse_negative(blocks, "weir: the number of blocks was negative; give the pool 1 or more");
         return blocks;
     }
 

@@ -5,6 +5,7 @@
 
 #include <weir/platform/config.hpp>
 #include <weir/platform/env.hpp>
+#include <weir/platform/later.hpp>
 #include <weir/platform/owned.hpp>
 #include <weir/task/awaitable.hpp>
 #include <weir/task/detached_task.hpp>
@@ -12,10 +13,9 @@
 #include <concepts>     // for std::same_as
 #include <coroutine>    // for std::coroutine_handle, std::noop_coroutine
 #include <exception>    // for std::current_exception, std::exception_ptr
-#include <memory>       // for std::addressof, std::destroy_at
-#include <new>          // for placement new
+#include <memory>       // for std::addressof
 #include <type_traits>  // for std::is_reference_v, std::is_void_v
-#include <utility>      // for std::declval, std::exchange, std::forward, std::move
+#include <utility>      // for std::declval, std::exchange, std::move
 
 namespace weir::detail {
 
@@ -53,39 +53,11 @@ inline std::coroutine_handle<> suspend_in(any_awaiter* awaiter, worker_handle wo
     return awaiter != nullptr ? awaiter->suspend(worker) : nullptr;
 }
 
-// Storage for the object that a function returns; empty at first. The object is constructed in place, and so
-// need not be movable. For a reference type, stores a pointer.
+// What a function returns, an object or a reference; empty at first.
 template <class T>
-class in_place {
+class in_place : public later<T> {
   public:
-    in_place() noexcept {}
-    in_place(const in_place&) = delete;
-    in_place& operator=(const in_place&) = delete;
-    WEIR_ALWAYS_INLINE ~in_place() { reset(); }
-
-    template <class Make>
-    WEIR_ALWAYS_INLINE void construct(Make make) {
-        ::new (static_cast<void*>(std::addressof(value))) T(make());
-        has_value_ = true;
-    }
-    // As `construct`, from arguments: for each `T`, a lambda would add a function to the program.
-    template <class... Args>
-    WEIR_ALWAYS_INLINE void emplace(Args&... args) {
-        ::new (static_cast<void*>(std::addressof(value))) T(args...);
-        has_value_ = true;
-    }
-    T& operator*() noexcept { return value; }
-    T&& take() noexcept { return static_cast<T&&>(value); }  // the object, to be moved
-    WEIR_ALWAYS_INLINE void reset() noexcept {
-        if (std::exchange(has_value_, false)) std::destroy_at(std::addressof(value));
-    }
-
-    union {
-        T value;
-    };
-
-  private:
-    bool has_value_ = false;
+    T&& take() noexcept { return static_cast<T&&>(this->value); }  // the object, to be moved
 };
 template <class T>
     requires std::is_reference_v<T>

@@ -121,8 +121,7 @@ class items_of<Function> {
 
   private:
     Function function_;
-    later<std::conditional_t<waits, std::remove_const_t<returned>, int>>
-        pending_;  // the result of the last call
+    later<std::conditional_t<waits, returned, int>> pending_;  // the result of the last call
 };
 
 // A function that gives a range, a `generator` or an `async_generator`: called once in each run, by the first

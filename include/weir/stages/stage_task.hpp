@@ -244,7 +244,7 @@ class stage_task : public slot_machine {
   protected:
     Kind& stage_;
     slot& me_;
-    in_place<context> context_;   // made by begin_work()
+    later<context> context_;      // made by begin_work()
     typename Kind::input input_;  // takes the items
 };
 

@@ -269,10 +269,10 @@ class stage_worker final : public stage_task<Kind> {
     using base::next_iteration;
     using base::set_next;
     using base::stage_;
-    state state_ = state::take;      // where `advance` continues
-    typename Kind::output output_;   // puts the results
-    in_place<iteration> iteration_;  // the current one
-    worker_waits<Kind> waits_;       // other waits than for takes and puts
+    state state_ = state::take;     // where `advance` continues
+    typename Kind::output output_;  // puts the results
+    later<iteration> iteration_;    // the current one
+    worker_waits<Kind> waits_;      // other waits than for takes and puts
 };
 
 // The class of a stage in a run: its kind, and the functions by which the run makes workers and ends waits.

@@ -50,6 +50,20 @@ TEST_CASE("an object of later exists from emplace to reset, or to the destructio
     CHECK(alive == 0);
 }
 
+TEST_CASE(
+    "construct of later takes the result of a call, which need not be movable, in place of an object "
+    "before") {
+    int alive = 0;
+    later<const counted> object;
+    object.construct([&] { return counted(alive, 1); });
+    object.construct([&] { return counted(alive, 2); });
+    CHECK(object->value == 2);
+    CHECK(alive == 1);
+    CHECK_THROWS_AS(object.construct([&] { return counted(alive, -1); }), std::invalid_argument);
+    CHECK_FALSE(object);
+    CHECK(alive == 0);
+}
+
 TEST_CASE("emplace of later destroys the object before; none exists if the constructor throws") {
     int alive = 0;
     later<counted> object;

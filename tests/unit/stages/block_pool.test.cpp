@@ -113,6 +113,8 @@ TEST_CASE("a block_pool refuses what it can't give") {
         "of each");
     CHECK(message_of([] { block_pool(static_cast<std::size_t>(-1), 1); }) ==
           "weir: the size of a block was negative; give it 1 byte or more");
+    CHECK(message_of([] { weir::block_pool none(1, static_cast<std::size_t>(-1)); }) ==
+          "weir: the number of blocks was negative; give the pool 1 or more");
     block_pool pool(8, 1, "small");
     CHECK(message_of([&] { static_cast<void>(pool.try_acquire<int>(3)); }) ==
           "weir: 3 elements of 4 bytes don't fit into a block of 'small', which has 8 bytes; make the blocks "
