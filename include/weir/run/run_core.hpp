@@ -94,6 +94,8 @@ class run_core final : public profiled_graph<Policy> {
 
     // Blocks until all coroutines of the run have ended.
     void join();
+    // Called if no coroutine can continue: destroys one worker that has not ended. False: there is none.
+    bool abandon_worker() noexcept;
 
     // Reports each lap, an interval of `run_options::lap` with the statistics of this interval alone; and the
     // end of the run. `all_left`: stopped when all workers have left, which ends the sleep. `before_all`: a

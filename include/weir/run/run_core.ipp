@@ -199,14 +199,26 @@ WEIR_INLINE void run_core<Policy>::join() {
             // never comes. Destroys the frame of one worker that has not ended. This ends the waits of the
             // worker's function, so other workers may continue. If none can, the next deadlock destroys
             // another worker.
-            for (auto& stage : stages_) {
-                if (!stage->abandon_one()) continue;
-                this->worker_left();
+            if (abandon_worker()) continue;
+            // No coroutine runs any more, not even one that is ready: a simulation has made its last step.
+            for (auto* observer : {&reporter_, &profiling_}) {
+                if (!*observer || (*observer)->done()) continue;
+                (*observer)->abandon();
                 ended();
-                break;
             }
         }
     }
+}
+
+template <class Policy>
+WEIR_INLINE bool run_core<Policy>::abandon_worker() noexcept {
+    for (auto& stage : stages_) {
+        if (!stage->abandon_one()) continue;
+        this->worker_left();
+        ended();
+        return true;
+    }
+    return false;
 }
 
 }  // namespace weir::detail

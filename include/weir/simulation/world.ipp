@@ -262,8 +262,7 @@ WEIR_INLINE void world::act() {
         try {
             action();
         } catch (...) {
-            is_acting_ = false;
-            throw;
+            break_off(weir::detail::error_text(std::current_exception()));
         }
         is_acting_ = false;
     }

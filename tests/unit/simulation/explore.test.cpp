@@ -470,6 +470,33 @@ TEST_CASE("a run that doesn't end is a failure, and is ended all the same") {
                       ContainsSubstring("the schedule has 1000 steps and goes on"));
 }
 
+TEST_CASE("a run with reports that doesn't end is ended all the same") {
+    const auto scenario = [](weir::run_options options) {
+        return [options](sim::world& w) {
+            auto run = (weir::source([]() -> std::optional<int> { return 1; }) | weir::sink())
+                           .start<sim::stepwise>(w, options);
+            while (run.get()) {
+            }
+        };
+    };
+    const sim::explore_options few = {.most_steps = 1'000, .attempts_to_shrink = 10};
+    CHECK_THROWS_WITH(sim::explore(scenario({.on_end = [](auto&, auto&) {}}), few),
+                      ContainsSubstring("the schedule has 1000 steps and goes on"));
+    CHECK_THROWS_WITH(sim::explore(scenario({.lap = std::chrono::milliseconds(1), .on_lap = [](auto&) {}}), few),
+                      ContainsSubstring("the schedule has 1000 steps and goes on"));
+}
+
+TEST_CASE("an action that fails while a run is destroyed is the failure of its schedule") {
+    const auto scenario = [](sim::world& w) {
+        int seen = 0;
+        auto run = (weir::source(std::views::iota(0, 100)) | weir::sink()).start<sim::stepwise>(w);
+        w.at_step(w.draw(60), [&] { w.demand(seen < 3, "none too many"); });
+        while (seen < 3 && run.get()) ++seen;
+    };
+    CHECK_THROWS_WITH(sim::explore(scenario, {.attempts_to_shrink = 10}),
+                      ContainsSubstring("none too many") && ContainsSubstring("WEIR_SCHEDULE"));
+}
+
 TEST_CASE("options that make no sense are refused with a sentence") {
     const auto nothing = [](sim::world&) {};
     CHECK_THROWS_WITH(sim::explore(nothing, {.schedules = 0}), ContainsSubstring("ask for at least 1"));
