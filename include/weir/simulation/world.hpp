@@ -197,8 +197,8 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     /// never if the schedule ends earlier.
     /// If `step` comes from `draw`, the action (a stop, a close, a time-out) is tried at all points of a
     /// schedule. The destructor of a run makes steps, too: declare objects that `action` uses before the run.
-    /// An exception of `action` is the failure of the schedule; the scenario goes on. Only an `action` that is
-    /// called at once throws to the caller of `at_step`.
+    /// An exception of `action` is the failure of the schedule; the scenario goes on. Only an `action` that
+    /// is called at once throws to the caller of `at_step`.
     void at_step(std::size_t step, std::function<void()> action);
 
     /// \returns the number of steps so far. Each resumption of any coroutine in this world is one step.
@@ -208,8 +208,8 @@ class world final : public weir::detail::virtual_executor, weir::detail::loop_tu
     /// (`timer_order::before_all`). `deadlock_error` if a coroutine then still blocks its thread.
     void run();
 
-    /// \returns the text of the first failure that an action, a check after a step, or `most_steps` steps have
-    ///          caused; empty: none.
+    /// \returns the text of the first failure that an action, a check after a step, or `most_steps` steps
+    ///          have caused; empty: none.
     const std::string& broken() const noexcept { return broken_; }
     /// Called after the scenario. \returns a sentence about coroutines that are still ready; empty: none.
     std::string left_behind() const;
