@@ -482,7 +482,8 @@ TEST_CASE("a run with reports that doesn't end is ended all the same") {
     const sim::explore_options few = {.most_steps = 1'000, .attempts_to_shrink = 10};
     CHECK_THROWS_WITH(sim::explore(scenario({.on_end = [](auto&, auto&) {}}), few),
                       ContainsSubstring("the schedule has 1000 steps and goes on"));
-    CHECK_THROWS_WITH(sim::explore(scenario({.lap = std::chrono::milliseconds(1), .on_lap = [](auto&) {}}), few),
+    CHECK_THROWS_WITH(sim::explore(scenario({.lap = std::chrono::milliseconds(1), .on_lap = [](auto&) {}}),
+                                   few),
                       ContainsSubstring("the schedule has 1000 steps and goes on"));
 }
 
