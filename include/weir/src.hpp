@@ -46,6 +46,7 @@
 #include <weir/measure/process_stats.hpp>
 #include <weir/measure/stats.ipp>
 #include <weir/measure/task_sample.ipp>
+#include <weir/measure/task_sampler.ipp>
 #include <weir/measure/unit_text.ipp>
 #include <weir/platform/config.hpp>
 #include <weir/platform/message_text.ipp>

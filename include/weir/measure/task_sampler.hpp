@@ -7,16 +7,11 @@
 #include <weir/measure/slot.hpp>
 #include <weir/measure/slot_times.hpp>
 #include <weir/measure/task_sample.hpp>
-#include <weir/platform/message_text.hpp>
-#include <weir/platform/numbers.hpp>
 #include <weir/platform/parking.hpp>
 
 #include <array>    // for std::array
 #include <cstddef>  // for std::size_t
 #include <cstdint>  // for std::int64_t, std::uint8_t, std::uint32_t, std::uint64_t
-#include <mutex>    // for std::lock_guard
-#include <new>      // for std::bad_alloc
-#include <string>   // for std::to_string
 
 namespace weir::detail {
 
@@ -33,18 +28,7 @@ class task_sampler {
   public:
     // The sample has at most `most` elements; at most `most` + 1 if `most` is even. `recording`: the number
     // of invocations that the message names if memory lacks; 0: `most`. Errors: std::bad_alloc.
-    task_sampler(std::size_t most, std::uint64_t seed, std::size_t recording = 0)
-        : most_((most + 2) / 2 * 2), seed_(seed) {
-        try {
-            if (most_ > kept_.tasks.max_size()) throw std::bad_alloc();
-            kept_.tasks.reserve(most_);
-        } catch (const std::bad_alloc&) {
-            if (most < memory_shortage::many) throw;
-            throw memory_shortage("no memory for a recording of " +
-                                  std::to_string(recording == 0 ? most : recording) +
-                                  " invocations; 1000 are enough for predictions");
-        }
-    }
+    task_sampler(std::size_t most, std::uint64_t seed, std::size_t recording = 0);
 
     // Called before the first invocation, with the instant from which `task_sample::at` counts.
     void begin(std::int64_t now) noexcept { begin_ = now; }
@@ -52,42 +36,15 @@ class task_sampler {
     // Adds `one`, the times of the invocation that was chosen last, to the sample. Before any choice, the
     // first invocation is chosen. `at`: the end of the invocation, in ns of the clock. Then chooses the next
     // invocation of the sample, and returns the number of invocations between the two.
-    std::uint64_t keep(task_sample one, std::int64_t at) noexcept {
-        one.at = duration(time_between(begin_, at));
-        const std::lock_guard guard(lock_);
-        kept_.tasks.push_back(one);  // never allocates: `most_` elements are reserved
-        if (kept_.tasks.size() == most_) remove_half();
-        return choose_next();
-    }
+    std::uint64_t keep(task_sample one, std::int64_t at) noexcept;
 
     // Returns a copy of the sample. Threads: any, at any time. Errors: `std::bad_alloc`.
-    task_samples samples() const {
-        task_samples copy;
-        copy.tasks.reserve(most_);  // outside of the lock, for which an invocation may wait
-        const std::lock_guard guard(lock_);
-        copy.one_in = kept_.one_in;
-        copy.tasks.assign(kept_.tasks.begin(), kept_.tasks.end());
-        return copy;
-    }
+    task_samples samples() const;
 
   private:
-    std::uint64_t draw(std::uint64_t below) noexcept {
-        return high_product(splitmix64(seed_, draws_++), below);
-    }
-
-    void remove_half() noexcept {
-        for (std::size_t i = 0; i < most_ / 2; ++i) {
-            kept_.tasks[i] = kept_.tasks[2 * i + number_as<std::size_t>(draw(2))];
-        }
-        kept_.tasks.erase(kept_.tasks.begin() + static_cast<std::ptrdiff_t>(most_ / 2), kept_.tasks.end());
-        kept_.one_in *= 2;
-    }
-    std::uint64_t choose_next() noexcept {
-        const std::uint64_t before = chosen_;
-        chosen_ = next_stratum_ + draw(kept_.one_in);
-        next_stratum_ += kept_.one_in;
-        return chosen_ - before - 1;
-    }
+    std::uint64_t draw(std::uint64_t below) noexcept;
+    void remove_half() noexcept;
+    std::uint64_t choose_next() noexcept;
 
     const std::size_t most_;  // the size at which half of the sample is removed; even
     const std::uint64_t seed_;
@@ -167,5 +124,9 @@ class slot_sampler : public task_sampler {
 };
 
 }  // namespace weir::detail
+
+#ifndef WEIR_SEPARATE_COMPILATION
+#include <weir/measure/task_sampler.ipp>
+#endif
 
 #endif
