@@ -125,7 +125,7 @@ class slot_sampler : public task_sampler {
 
 }  // namespace weir::detail
 
-#ifndef WEIR_SEPARATE_COMPILATION
+#if !defined(WEIR_SEPARATE_COMPILATION)
 #include <weir/measure/task_sampler.ipp>
 #endif
 
