@@ -284,7 +284,7 @@ void reports(auto& loader, weir::thread_pool& pool) {
     auto run = loader.start(pool, {.lap = 1s, .reports = {recorder}});
     for (auto& batch : run) train(batch);
     run.stop();  // when this returns, the end of the run is recorded
-    weir::write_json("run.json", recorder->record());
+    weir::write_json("run.json", *recorder);
     }
     {
     auto metrics = std::make_shared<weir::metrics_file>("/var/lib/node_exporter/training.prom");

@@ -253,6 +253,7 @@ void each_field(like<run_record> auto& s, auto&& visit) {
     visit("name", s.name);
     visit("started", s.started);
     visit("ended", s.ended);
+    visit("outcome", s.outcome);
     visit("machine", s.machine);
     visit("build", s.build);
     visit("settings", s.settings);

@@ -104,12 +104,13 @@ class html_page {
         if (verdict_)
             fill_in(out, "<p class=\"verdict\"><b>Verdict:</b> {}.</p>\n",
                     shortened(verdict_->sentence, 2 * long_text));
-        fill_in(out, R"(<p class="soft">{}{}{}{}</p>
+        fill_in(out, R"(<p class="soft">{}{}{}{}{}</p>
 )",
                 run_.started.empty() ? "" : "Started " + shortened(run_.started, 40),
                 host.empty() ? "" : " on " + shortened(host, 60),
                 run_.started.empty() && host.empty() ? "" : ".",
-                run_.ended ? "" : " It still went on when this was written, or its process was killed.");
+                run_.ended ? "" : " It still went on when this was written, or its process was killed.",
+                run_.outcome.empty() ? "" : " Outcome: " + shortened(run_.outcome, long_text) + ".");
         out += R"(<nav aria-label="Parts of this page"><ul><li><a href="#pipeline">Pipeline</a></li>)"
                R"(<li><a href="#time">Time per stage</a></li><li><a href="#plots">Over the run</a></li>)"
                R"(<li><a href="#percentiles">Percentiles</a></li><li><a href="#failures">Failures</a></li>)"

@@ -14,12 +14,14 @@
 #include <weir/version.hpp>
 
 #include <cstddef>   // for std::size_t
-#include <cstdint>   // for std::uint64_t
+#include <cstdint>   // for std::uint8_t, std::uint64_t
 #include <optional>  // for std::optional
 #include <string>    // for std::string
 #include <vector>    // for std::vector
 
 namespace weir {
+
+enum class run_outcome : std::uint8_t;
 
 /// The machine on which a run took place. A value that the system does not tell is empty, or 0.
 struct machine_info {
@@ -135,9 +137,12 @@ struct rank_record {
 /// Everything known of a run: the input of `html_text` and `json_text`, and the output of `run_recorder`, a
 /// report that records a run.
 struct run_record {
-    std::string name;                        ///< given by the program
-    std::string started;                     ///< UTC by the system's clock: `2026-11-25T02:54:16Z`
-    bool ended = false;                      ///< false: the run still went on, or the process was killed
+    std::string name;     ///< given by the program
+    std::string started;  ///< UTC by the system's clock: `2026-11-25T02:54:16Z`
+    bool ended = false;   ///< false: the run still went on, or the process was killed
+    /// Why the run ended: `finished`, `stopped`, `stopped by a token` (`run_options::stop`), `failed`, or
+    /// `failed in 'decode'` with `failure::stage` of the failure. Empty: not known.
+    std::string outcome = {};
     machine_info machine;                    ///< where the run took place
     build_info build;                        ///< how the program was compiled
     std::vector<run_setting> settings;       ///< given by the program
@@ -165,6 +170,9 @@ namespace detail {
 // \returns the record of a run that has not begun.
 [[nodiscard]] run_record new_record(std::string name, pipeline_description made_of,
                                     std::vector<run_setting> settings);
+
+// \returns `run_record::outcome`. The arguments are those of `run_report::ended_by`.
+[[nodiscard]] std::string outcome_text(run_outcome how, const std::string& stage);
 
 template <class T>
 void add_up(T& sum, const T& more) {

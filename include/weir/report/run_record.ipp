@@ -6,6 +6,7 @@
 #include <weir/report/run_record.hpp>
 
 #include <weir/platform/config.hpp>
+#include <weir/run/failure.hpp>
 
 #include <string>   // for std::to_string
 #include <utility>  // for std::move
@@ -50,6 +51,13 @@ WEIR_INLINE run_record new_record(std::string name, pipeline_description made_of
     run.settings = std::move(settings);
     run.description = std::move(made_of);
     return run;
+}
+
+WEIR_INLINE std::string outcome_text(run_outcome how, const std::string& stage) {
+    if (how == run_outcome::stopped) return "stopped";
+    if (how == run_outcome::stopped_by_token) return "stopped by a token";
+    if (how != run_outcome::failed) return "finished";
+    return stage.empty() ? "failed" : "failed in '" + stage + "'";
 }
 
 WEIR_INLINE void join_samples(const std::optional<task_samples>& earlier, std::optional<task_samples>& later,

@@ -170,7 +170,7 @@ namespace weir {
 /// If another connection has locked the file, the report waits for a tenth of a second, or for `patience` if
 /// that is shorter. Then the report keeps the lap in memory, and writes the lap together with a later one. At
 /// the end of the run, the report waits for `patience`. At most 600 laps are kept; later laps are joined with
-/// the last lap that is kept.
+/// the last lap that is kept: this lap is longer than others, as its columns `lap_begin` and `lap_end` say.
 ///
 /// Errors:  if the database can't be written, the function set by `set_report_warning` is called, and the run
 ///          goes on without this report. The same happens for a file of another program or schema, which
@@ -199,18 +199,24 @@ class sqlite_report : public run_report {
         record_.total.elapsed += one.elapsed;
         enqueue(one);
         static_cast<void>(write(lap_patience()));
+        const std::lock_guard guard(lock_);
+        is_joining_ = pending_laps_.size() >= most_pending;
     }
     void failed(const failure& what) override {
         // Before the lock, because `message` may call a function of the user: `std::exception::what`.
         recorded_failure one{what.stage, what.item, what.message(), detail::place_text(what.where)};
         const std::lock_guard guard(lock_);
         if (num_failures_++ >= most_failures) return;
-        one.lap = laps_;
+        one.lap = is_joining_ ? laps_ - 1 : laps_;
         failures_.push_back(std::move(one));
     }
     inline void ends(const pipeline_stats& rest, const pipeline_stats& all) override;
 
   private:
+    void ended_by(run_outcome how, const std::string& stage) override {
+        record_.outcome = detail::outcome_text(how, stage);
+    }
+
     static constexpr std::int64_t head_lap = -1;  // the lap number of the whole run in the table `json`
     static constexpr std::uint64_t most_failures = 100;
     static constexpr std::size_t most_pending = 600;
@@ -251,14 +257,16 @@ class sqlite_report : public run_report {
     written written_;
     std::vector<pipeline_stats> pending_laps_;        // laps that are not written
     std::vector<recorded_failure> pending_failures_;  // taken from `failures_`, not written
-    detail::spin_lock lock_;                          // guards `num_failures_`, `laps_` and `failures_`
+    detail::spin_lock lock_;                          // guards the members below
     std::uint64_t num_failures_ = 0;                  // insert_all() copies it to `record_`
     std::size_t laps_ = 0;                            // number of laps that have ended; joined laps are one
+    bool is_joining_ = false;                         // the next lap is joined with the last one
     std::vector<recorded_failure> failures_;          // added by the threads on which items fail
 };
 
 /// \param run  the number of the run in the table `runs`, from 1; 0: the newest run.
 /// \returns    the run with all laps that are in the file. If the run did not end, its total is their sum.
+/// Cost:       30 KiB of memory per lap for each stage and its queue.
 /// Errors:     `std::runtime_error`: with the path, if the file is no such database or has no such run;
 ///             without it, if a row of the run is not what `sqlite_report` wrote.
 [[nodiscard]] run_record read_sqlite(const std::string& path, std::int64_t run = 0);

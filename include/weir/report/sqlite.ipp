@@ -89,6 +89,7 @@ inline void sqlite_report::begins(const pipeline_stats& all) {
     file_.emplace(path_, detail::sqlite_file::use::write);
     record_.started = detail::utc_now();
     record_.ended = false;
+    record_.outcome.clear();
     record_.total = all;
     written_ = {};
     pending_laps_.clear();
@@ -98,6 +99,7 @@ inline void sqlite_report::begins(const pipeline_stats& all) {
         num_failures_ = 0;
         failures_.clear();
         laps_ = 0;
+        is_joining_ = false;
     }
     static_cast<void>(write(lap_patience()));
 }

@@ -57,7 +57,7 @@ void store(const std::string& path, weir::duration time) {
                 weir::sink(3))
                    .start(clock, {.reports = {recorder}});
     static_cast<void>(run.drain());
-    weir::write_json(path, recorder->record());
+    weir::write_json(path, *recorder);
 }
 
 }  // namespace

@@ -5,11 +5,13 @@
 #include <weir/report/describe.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -312,6 +314,80 @@ TEST_CASE("if there are many laps, pairs of laps are joined, and nothing is lost
     CHECK(sum.elapsed == run.total.elapsed);
     CHECK(sum.channels[0].put_waits.buckets() == run.total.channels[0].put_waits.buckets());
     for (const auto& each : run.failures) CHECK(each.lap < run.laps.size());
+}
+
+TEST_CASE("a recorder is written as its record is, also while the run goes on") {
+    const auto path = (std::filesystem::temp_directory_path() / "weir recorder test.json").string();
+    const auto is_same = [&path](const run_recorder& recorder) {
+        weir::write_json(path, recorder);
+        return weir::read_run(path) == recorder.record();
+    };
+    virtual_time time;
+    const auto p = often_failing(40);
+    const auto recorder =
+        std::make_shared<run_recorder>(R"("laps":[])", weir::describe(p),
+                                       weir::run_recorder_options{.settings = {{R"("laps":[])", "{}"}}});
+    CHECK(is_same(*recorder));
+    auto run = p.start(time, with(recorder));
+    time.run_until(time.now() + 25ms);
+    CHECK(recorder->record().laps.size() == 2);
+    CHECK(is_same(*recorder));
+    run.stop();
+    CHECK(recorder->record().ended);
+    CHECK(is_same(*recorder));
+    std::filesystem::remove(path);
+}
+
+TEST_CASE("a record and its page say why the run ended, if that is known") {
+    virtual_time time;
+    const auto p = often_failing(10);
+    const auto recorder = std::make_shared<run_recorder>();
+    static_cast<void>(take_all(p.start(time, with(recorder))));
+    CHECK(recorder->record().outcome == "finished");
+    p.start(time, with(recorder)).stop();
+    CHECK(recorder->record().outcome == "stopped");
+    weir::run_options options = with(recorder);
+    weir::stop_source source;
+    source.request_stop();
+    options.stop = source.get_token();
+    static_cast<void>(take_all(p.start(time, options)));
+    CHECK(recorder->record().outcome == "stopped by a token");
+    options = with(recorder);
+    options.max_failures = 0;
+    CHECK_THROWS(take_all(p.start(time, options)));
+    CHECK(recorder->record().outcome == "failed in 'decode'");
+    CHECK(html_text(recorder->record()).find(" Outcome: failed in 'decode'.") != std::string::npos);
+    CHECK(html_text({}).find("Outcome") == std::string::npos);
+    const auto run = p.start(time, with(recorder));
+    CHECK(recorder->record().outcome.empty());
+}
+
+TEST_CASE("all laps that are kept are as long, but the last one, and failures are in the right ones") {
+    weir::pipeline_stats lap;
+    lap.elapsed = 10ms;
+    run_recorder recorder("", {}, {.most_laps = 4});
+    recorder.begins({});
+    for (std::size_t i = 0; i < 13; ++i) {
+        recorder.failed({"decode", i, nullptr});
+        recorder.lap(lap);
+        const run_record now = recorder.record();
+        CHECK(now.total.elapsed == (i + 1) * 10ms);
+        for (const weir::pipeline_stats& each : now.laps)
+            CHECK((each.elapsed == now.laps[0].elapsed || &each == &now.laps.back()));
+        CHECK(now.laps.back().elapsed <= now.laps[0].elapsed);
+    }
+    lap.elapsed = 5ms;
+    recorder.failed({"decode", 13, nullptr});
+    recorder.ends(lap, {});
+    const run_record run = recorder.record();
+    REQUIRE(run.laps.size() == 4);
+    CHECK(run.laps[2].elapsed == 40ms);
+    CHECK(run.laps[3].elapsed == 15ms);
+    REQUIRE(run.failures.size() == 14);
+    for (const auto& each : run.failures) CHECK(each.lap == each.item / 4);
+    recorder.begins({});
+    for (std::size_t i = 0; i < 2; ++i) recorder.lap(lap);
+    CHECK(recorder.record().laps.size() == 2);
 }
 
 TEST_CASE("a rest without time is joined with the last lap, and no others are, also if there are many laps") {

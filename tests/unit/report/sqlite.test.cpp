@@ -82,6 +82,7 @@ TEST_CASE("a run written to a database is read without loss") {
         const run_record read = weir::read_sqlite(db.path);
         expected.started = read.started;
         CHECK(read == expected);
+        CHECK(read.outcome == "finished");
         CHECK(weir::read_sqlite(db.path, run).total == expected.total);
     }
     CHECK_FALSE(fs::exists(db.path + "-wal"));  // what is left is one file
@@ -239,6 +240,28 @@ TEST_CASE("if more laps end than are kept while others lock the file, no item is
     CHECK(tasks == 650);
     CHECK(elapsed == r.total.elapsed);
     CHECK(warnings().empty());
+}
+
+TEST_CASE("an item that fails while laps are joined is in the lap that they are joined with") {
+    const database db;
+    std::optional<lock> others(std::in_place, db.path, "BEGIN IMMEDIATE");
+    weir::sqlite_report rows(db.path, "joined", {}, {}, 0s);
+    weir::pipeline_stats lap;
+    lap.elapsed = 10ms;
+    rows.begins({});
+    for (int i = 0; i < 600; ++i) rows.lap(lap);
+    rows.failed({"decode", 0, nullptr});
+    rows.lap(lap);
+    others.reset();
+    rows.lap(lap);
+    rows.failed({"decode", 1, nullptr});
+    rows.ends(lap, {});
+    const run_record r = weir::read_sqlite(db.path);
+    REQUIRE(r.laps.size() == 601);
+    CHECK(r.laps[599].elapsed == 30ms);
+    REQUIRE(r.failures.size() == 2);
+    CHECK(r.failures[0].lap == 599);
+    CHECK(r.failures[1].lap == 600);
 }
 
 TEST_CASE("if others lock the file until the end, the run goes on, and the error says what is missing") {
