@@ -93,6 +93,9 @@ class run_context : public detached_task_owner {
         return wait();
     }
 
+    // Whether a stage's executor is a loop: has no threads of its own, and is not the run's executor.
+    bool has_loops() const noexcept { return !loops_.empty(); }
+
     // True in a forked child of the process that has the run's threads. Nothing of the run may be used there:
     // coroutines may be at any instruction, and locks may be held.
     bool orphaned() const noexcept { return !born_.is_here() && has_lost_threads(); }

@@ -62,7 +62,8 @@ WEIR_INLINE void run_core<Policy>::start() {
     for (auto& stage : stages_) announced = announced && stage->call_begin_hooks();
     const std::int64_t now = this->begin_.time_since_epoch().count();
     for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i]->start_measuring(now, i == this->last_);
-    if (this->options_.consumers_help) queues_[this->last_]->let_consumers_help();
+    // A consumer that works for the pool would not see what is posted to a loop of its thread meanwhile.
+    if (this->options_.consumers_help && !this->has_loops()) queues_[this->last_]->let_consumers_help();
     for (auto& stage : stages_) stage->begin(now);
     if (this->consumer() != nullptr) this->consumer()->begin(now);
     // Only now, as the queues and slots have begun: from here on, a watchdog, which searches for deadlocks,

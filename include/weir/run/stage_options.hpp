@@ -117,11 +117,12 @@ struct run_options {
     /// the run, or `sync_wait` of a coroutine that calls `next`) works in the place of one of the pool's
     /// threads meanwhile: then the thread need not sleep and be woken for each item. Functions of the stages
     /// run on that thread, too, as long as a call takes some microseconds at most; less than one microsecond
-    /// if the pool has several workers on several processors. The number of functions that run at once stays
-    /// the same. Without effect if another run or a task group uses the pool, if the pool has a function
-    /// `on_thread_start`, or in a call within a coroutine. Set the option to false if these functions must
-    /// not run on the thread: because the thread owns a window or a device context, has a small stack, or
-    /// holds a mutex that the functions lock.
+    /// if the pool has several workers on several processors. So do hooks, callbacks (`on_lap`, `on_end`) and
+    /// reports, however long they take. The number of functions that run at once stays the same. Without
+    /// effect if another run or a task group uses the pool, if a stage is on a loop (an executor without
+    /// threads of its own), if the pool has a function `on_thread_start`, or in a call within a coroutine.
+    /// Set the option to false if these functions must not run on the thread: because the thread owns a
+    /// window or a device context, has a small stack, or holds a mutex that the functions lock.
     bool consumers_help = true;
 
     /// The length of a lap by the executor's clock. From the start on, the run is divided into laps, and the
@@ -136,8 +137,8 @@ struct run_options {
     std::size_t recording = 0;
 
     /// Called with the statistics of each whole lap, at its end.
-    /// Threads: one of the executor's, one call at a time. Errors: an exception stops the run, and so does a
-    ///          lack of memory for the statistics.
+    /// Threads: one of the executor's, or a consumer's (`consumers_help`); one call at a time. Errors: an
+    ///          exception stops the run, and so does a lack of memory for the statistics.
     std::function<void(const pipeline_stats&)> on_lap = nullptr;
 
     /// Called when all stages have ended, for whatever reason, with the statistics since the last whole lap,

@@ -13,6 +13,8 @@
 #include <weir/platform/parking.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
+#include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/task/async_generator.hpp>
@@ -927,6 +929,32 @@ TEST_CASE("a thread that waits for a run also runs the stages that are on loops 
     };
     on_all(weir::measured());
     on_all(weir::unmeasured());
+}
+
+TEST_CASE("a thread that waits for a run works for its loop, not for the pool, which always has work") {
+    weir::thread_pool pool(1);
+    weir::run_loop loop;
+    const auto consumer = std::this_thread::get_id();
+    int calls_here = 0;
+    std::atomic<int> num_taken = 0;
+    // Endless; but ends if the consumer has made many items itself, instead of taking the one on the loop.
+    const auto make = [&, n = 0]() mutable -> std::optional<int> {
+        if (std::this_thread::get_id() == consumer && ++calls_here == 100'000) return std::nullopt;
+        return n++;
+    };
+    // An item passes when the one before it was taken.
+    const auto passes = [&num_taken, num_passed = 0](int) mutable {
+        if (num_passed != num_taken) return false;
+        ++num_passed;
+        return true;
+    };
+    const auto as_it_is = [](int n) { return n; };
+    auto run =
+        (weir::source(make) | weir::filter(passes) | weir::pipe(as_it_is, {.executor = &loop}) | weir::sink())
+            .start(pool);
+    while (num_taken < 20 && run.get()) ++num_taken;
+    CHECK(num_taken == 20);
+    CHECK(calls_here == 0);
 }
 
 TEST_CASE("a look at a run runs no loop of the thread") {
