@@ -7,8 +7,10 @@
 
 #include <weir/measure/unit_text.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/task/stop_token.hpp>
 
-#include <utility>  // for std::move
+#include <exception>  // for std::rethrow_exception, std::throw_with_nested
+#include <utility>    // for std::move
 
 namespace weir {
 
@@ -33,7 +35,11 @@ WEIR_INLINE bool task_timer::fail_if_late(std::exception_ptr& error) const noexc
     try {
         if (!error) throw time_limit_exceeded(limit_);
         try {
-            std::rethrow_exception(error);
+            try {
+                std::rethrow_exception(error);
+            } catch (const stopped_after_error& end) {
+                std::rethrow_exception(end.last);
+            }
         } catch (const stopped&) {
             throw time_limit_exceeded(limit_);
         } catch (...) {

@@ -13,6 +13,7 @@
 #include <weir/task/awaitable.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/slot_accounting.hpp>
+#include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 
 #include <cstddef>      // for std::size_t
@@ -127,7 +128,7 @@ class retrying {
                 std::rethrow_exception(std::move(error));
             auto pause = sleep_for(delay, call.stop());
             const bool waited = co_await std::move(pause);
-            if (!waited || call.stop().stop_requested()) std::rethrow_exception(std::move(error));
+            if (!waited || call.stop().stop_requested()) throw stopped_after_error(std::move(error));
             if (me != nullptr) {
                 const std::int64_t now = detail::clock_of(*me);
                 me->count_retry(time_between(began, now));
@@ -173,10 +174,11 @@ class retrying {
 ///           takes no other item meanwhile; its state is `slot_times::await`.
 /// Resumes:  on the stage's executor.
 /// Errors:   the last exception fails the item. Earlier exceptions are dropped, and don't count towards
-///           `max_failures`. `std::invalid_argument` for `attempts` of 0, for a `factor` below 1, and for
+///           `max_failures`. `stopped`: see Stops. `std::invalid_argument` for `attempts` of 0, for a `factor` below 1, and for
 ///           negative numbers.
 /// Stops:    at the time limit of the stage, or a stop of the run, the wait ends, and `function` is not
-///           called again.
+///           called again. At the time limit the item fails with `time_limit_exceeded`, and the last
+///           exception is nested. After a stop of the run the item is destroyed, which is no failure.
 template <class Function>
 [[nodiscard]] auto retry(Function&& function, retry_options options = {}) {
     return detail::retrying<detail::kept_t<Function>>(std::forward<Function>(function), std::move(options));

@@ -7,6 +7,7 @@
 #include <weir/task/stop_state.hpp>
 
 #include <concepts>     // for std::constructible_from, std::invocable, std::same_as
+#include <exception>    // for std::exception_ptr
 #include <type_traits>  // for std::is_nothrow_constructible_v
 #include <utility>      // for std::forward, std::move
 
@@ -76,6 +77,17 @@ using stop_token = basic_stop_token<>;
 /// `std::exception`, so that handlers of errors let it pass. Code that catches it has to rethrow it; the next
 /// such await that has to wait throws it anyway.
 class stopped {};
+
+namespace detail {
+
+// `stopped`, thrown by a function that ends because of a stop, instead of its `last` error: `retry`.
+class stopped_after_error : public stopped {
+  public:
+    explicit stopped_after_error(std::exception_ptr error) noexcept : last(std::move(error)) {}
+    std::exception_ptr last;
+};
+
+}  // namespace detail
 
 /// Requests a stop, once, for all tokens from this source and from its copies.
 ///

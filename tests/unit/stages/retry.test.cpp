@@ -5,6 +5,8 @@
 #include "support/items.hpp"
 
 #include <weir/executor/virtual_time.hpp>
+#include <weir/measure/policy.hpp>
+#include <weir/run/failure.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/epochs.hpp>
@@ -12,6 +14,7 @@
 #include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 
 #include <chrono>
@@ -278,6 +281,11 @@ TEST_CASE("when the time limit is over, a retry waits no longer and calls no mor
     CHECK(calls == std::vector<std::chrono::nanoseconds>{0ms, 10ms, 30ms});
     CHECK(time.now() == time_point(50ms));
     REQUIRE(end.failed);
+    try {
+        std::rethrow_exception(end.failed->original());
+    } catch (const weir::time_limit_exceeded& over) {
+        CHECK(items::message_inside(over) == "the connection was lost");
+    }
     CHECK_THROWS_AS(std::rethrow_exception(end.failed->original()), weir::time_limit_exceeded);
 
     const auto too_long = [&calls](int) -> task<int> {
@@ -292,6 +300,42 @@ TEST_CASE("when the time limit is over, a retry waits no longer and calls no mor
               .failed);
     CHECK(calls.size() == 1);
     CHECK(time.now() == time_point(100ms));  // what the call waited for has ended with the limit
+}
+
+TEST_CASE("a stop ends the wait for another call, which is no failure") {
+    const auto check = [](auto policy, auto limit, std::chrono::nanoseconds delay) {
+        virtual_time time;
+        weir::stop_source stop;
+        int calls = 0;
+        int failures = 0;
+        const auto fails = [&](int) {
+            ++calls;
+            if (delay == 0ns && calls == 3) stop.request_stop();
+            throw lost_connection();
+        };
+        const auto pipeline =
+            weir::source({1}) | weir::for_each(retry(fails, {.attempts = 100, .delay = delay}),
+                                               {.concurrency = 1, .time_limit = limit});
+        auto run = pipeline.template start<decltype(policy)>(
+            time,
+            {.on_failure = [&failures](const weir::failure&) { ++failures; }, .stop = stop.get_token()});
+        if (delay != 0ns) {
+            time.run_until(time_point(1ms));
+            stop.request_stop();
+        }
+        CHECK(run.wait().items == 0);
+        CHECK(run.outcome() == weir::run_outcome::stopped_by_token);
+        CHECK(calls == (delay == 0ns ? 3 : 1));
+        CHECK(failures == 0);
+    };
+    const auto on_all = [&check](auto policy) {
+        for (const auto limit : {0ns, 10ns, std::chrono::nanoseconds(1h)}) {
+            if (limit != 10ns) check(policy, limit, 10ms);
+            check(policy, limit, 0ns);
+        }
+    };
+    on_all(weir::measured());
+    on_all(weir::unmeasured());
 }
 
 TEST_CASE("an item that is retried when the run is destroyed is destroyed once") {
