@@ -73,12 +73,12 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
         return it.item != nullptr ? !it.place.mark : !is_first_ && at_ < record_.size();
     }
     bool counts_as_task(const iteration& it) const noexcept { return it.value && !it.is_end; }
-    // If the input has ended because the run failed, gives no mark: `it.value` stays empty, and the stage
-    // ends.
+    // If the input has ended because the run failed or was stopped, gives no mark: `it.value` stays empty, and
+    // the stage ends.
     void work(iteration& it) {
         if (has_work(it)) {
             it.item != nullptr ? record(it) : play(it);
-        } else if (!it.input_ended || !this->run_.has_failed()) {  // in a failed run the record is incomplete
+        } else if (!it.input_ended || !this->may_end_early()) {  // else the record may be incomplete
             it.is_end = true;
             it.value.emplace(D::end_of_epoch(epoch_));
             if (is_first_) this->in_->cancel();
@@ -94,7 +94,7 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
     D* next_result(iteration& it) noexcept { return detail::pointer_to(it.value); }
     bool is_finished(const iteration& it) const noexcept {
         if (!it.is_end) return !it.value;
-        return left_ == 0 || record_.empty() || this->run_.has_failed();
+        return left_ == 0 || record_.empty() || this->may_end_early();
     }
 
   private:

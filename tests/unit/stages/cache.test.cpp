@@ -16,11 +16,13 @@
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/shuffle.hpp>
 #include <weir/task/sleep.hpp>
+#include <weir/task/stop_token.hpp>
 #include <weir/task/task.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -189,6 +191,28 @@ TEST_CASE("a failure before a cache ends the run with the epoch, and nothing is 
         take_until_failure((weir::source(ends_badly) | weir::cache() | weir::sink()).start(time));
     CHECK(end.taken == ints{1});
     CHECK(end.inside == "no second one");
+}
+
+TEST_CASE("a consumer sees no end of an epoch that a stop has cut short") {
+    virtual_time time;
+    weir::stop_source stop;
+    std::function<void()> at_stop;
+    const auto stops_early = [&stop, n = 0]() mutable -> std::optional<int> {
+        if (stop.stop_requested()) return std::nullopt;  // as a source does that reads a socket
+        return n++;
+    };
+    auto run =
+        (weir::source(stops_early) | weir::cache() | weir::sink()).start(time, {.stop = stop.get_token()});
+    const weir::stop_callback hears_first(stop.get_token(), [&at_stop]() noexcept { at_stop(); });
+    CHECK(run.get_in_epoch() == 0);
+    bool has_ended = false;
+    at_stop = [&] {  // before the run hears of the stop
+        while (run.get_in_epoch()) continue;
+        has_ended = run.ended();
+    };
+    stop.request_stop();
+    CHECK(has_ended);
+    CHECK(run.get_in_epoch() == std::nullopt);
 }
 
 TEST_CASE("a failure behind a cache ends it") {
