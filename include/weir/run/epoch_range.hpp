@@ -73,7 +73,10 @@ using with_epochs_t = typename with_epochs<Item, Type>::type;
 template <class T>
 class fetched_ahead {
   public:
-    static std::optional<T> take() noexcept { return std::nullopt; }
+    template <class Core>
+    static std::optional<T> take(const Core& /*run*/) noexcept {
+        return std::nullopt;
+    }
 };
 template <class T>
     requires is_epoch_item<T>
@@ -83,11 +86,16 @@ class fetched_ahead<T> {
         const std::lock_guard guard(shared_->lock);
         shared_->first.emplace(std::move(first));
     }
-    std::optional<T> take() noexcept {
+    // Returns nothing if `run` was stopped: the item is destroyed, as items in queues are.
+    template <class Core>
+    std::optional<T> take(const Core& run) noexcept {
         std::optional<T> first;
-        const std::lock_guard guard(shared_->lock);
-        if (shared_->first) first.emplace(*std::move(shared_->first));
-        shared_->first.reset();
+        {
+            const std::lock_guard guard(shared_->lock);
+            if (shared_->first) first.emplace(*std::move(shared_->first));
+            shared_->first.reset();
+        }
+        if (first && run.was_stopped()) first.reset();
         return first;
     }
 
@@ -105,6 +113,9 @@ class fetched_ahead<T> {
 /// The result of `run::epochs`: an input range of epochs (passes of the source over its data). An epoch is
 /// an input range of items. For one thread; `begin` and `++` of both ranges block.
 ///
+/// A range takes an item before it knows the item's epoch. If the range is destroyed then, the next call that
+/// takes an item of the run gets this one. A call of another consumer that waits already gets it too late, at
+/// the end of the stream. If a second range of the run is destroyed before that, an item is lost.
 /// Errors:   those of `run::get`, in `begin` and `++`.
 /// Lifetime: the run outlives the range, and is not moved meanwhile.
 template <class Run>

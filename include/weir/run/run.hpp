@@ -200,19 +200,15 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     get_result<T> take(duration max_wait = (duration::max)()) {
         detail::consumer_sampler* const times = core().consumer();
         if (times != nullptr) times->called();
-        std::optional<T> first = fetched_before();
+        std::optional<T> first = fetched_ahead_.take(core());
         const auto wait = [&] { return out_->blocking_get(max_wait); };
         get_result<T> got = first ? get_result<T>(*std::move(first)) : core().drive_loops_in(wait);
         if (times != nullptr) times->returned(got && !item_traits::is_mark(*got));
+        if constexpr (detail::is_epoch_item<T>) {
+            std::optional<T> late = got ? std::nullopt : fetched_ahead_.take(core());  // put during the wait
+            if (late) return get_result<T>(*std::move(late));
+        }
         return got;
-    }
-
-    // The item that a destroyed `epoch_range` has fetched and not delivered, if any. After a stop the item is
-    // destroyed, like items in queues.
-    std::optional<T> fetched_before() {
-        std::optional<T> first = fetched_ahead_.take();
-        if (first && core().was_stopped()) first.reset();
-        return first;
     }
 
     // Moves the item out of the run, and records for checkpoints (records of what consumers have taken) that
@@ -229,11 +225,15 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         std::optional<value_type> item;
         do {
             if (times != nullptr) times->called();
-            std::optional<T> got = fetched_before();
+            std::optional<T> got = fetched_ahead_.take(core());
             if (!got) {
                 detail::get_operation<queue> get(*out_);
                 std::optional<T> next = co_await get;
                 if (next) got.emplace(*std::move(next));
+            }
+            if (!got) {
+                std::optional<T> late = fetched_ahead_.take(core());  // put during the wait
+                if (late) got.emplace(*std::move(late));
             }
             if (!got) end_stream();
             if (!got) break;
@@ -292,7 +292,7 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     };
 
     queue* out_;                                                    // the last queue
-    [[no_unique_address]] detail::fetched_ahead<T> fetched_ahead_;  // see fetched_before()
+    [[no_unique_address]] detail::fetched_ahead<T> fetched_ahead_;  // of a destroyed `epoch_range`
 };
 
 }  // namespace weir

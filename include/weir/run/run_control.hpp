@@ -44,8 +44,8 @@ class run_control {
     run_control(const run_control&) = delete;
     run_control& operator=(const run_control&) = delete;
 
-    /// \returns whether a consumer has seen the end of the stream, or, for a `run<void>`, whether all stages
-    ///          have ended; true for a run that was moved from.
+    /// \returns whether a consumer has seen the end of the stream, or, for a `run<void>`, whether a wait has
+    ///          returned, or all stages have ended; true for a run that was moved from.
     [[nodiscard]] bool ended() const noexcept { return core_ == nullptr || core_->has_ended(); }
 
     /// \returns why the run ends or has ended; `running` as long as nothing has ended the run.

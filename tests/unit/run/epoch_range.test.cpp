@@ -6,10 +6,13 @@
 #include <weir/executor/thread_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
+#include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
+#include <weir/task/task_group.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -183,6 +186,43 @@ TEST_CASE("a second call of epochs continues in the current epoch, and loses no 
             CHECK(items::take_all(run) == ints{1, 10});
         }
     }
+}
+
+TEST_CASE(
+    "a consumer that waits when a range of epochs is destroyed gets the item that the range had taken") {
+    const auto waits = [](int n) -> task<int> {
+        co_await weir::sleep_for(n * 1s);
+        co_return n;
+    };
+    const auto is_first = [](int n) { return n == 0; };
+    const auto check = [&](auto take) {
+        virtual_time time;
+        auto run = (weir::source(weir::epochs(ints{0, 1}, 1)) | weir::pipe(waits, {.concurrency = 1}) |
+                    weir::take(2) | weir::filter(is_first) | weir::sink())
+                       .start(time);
+        std::optional<weir::epoch_range<decltype(run)>> range(std::in_place, run);
+        CHECK((*range->begin()).number() == 0);
+        const auto leave = [&range]() -> task<void> {
+            co_await weir::sleep_for(1ms);
+            range.reset();
+        };
+        weir::task_group other(time);
+        other.spawn(leave());
+        const std::optional<int> first = take(run, time);
+        CHECK(first == 0);
+        CHECK(time.now() == weir::time_point(1s));
+        CHECK(run.get() == std::nullopt);
+        weir::sync_wait(time, other.join());
+    };
+    check([](auto& run, virtual_time&) { return run.get(); });
+    check([](auto& run, virtual_time&) -> std::optional<int> {
+        auto got = run.get(1h);
+        return got ? std::optional(*got) : std::nullopt;
+    });
+    check([](auto& run, virtual_time& time) {
+        const auto next = [&]() -> task<std::optional<int>> { co_return co_await run.next(); };
+        return weir::sync_wait(time, next());
+    });
 }
 
 TEST_CASE("a stream that is stopped in the middle of an epoch ends that epoch and the loop") {
