@@ -195,6 +195,7 @@ WEIR_INLINE void worker_set<Policy>::set_concurrency(std::size_t concurrency) {
         if (slots_[i]->recalled.exchange(recalled, std::memory_order_relaxed) == recalled) continue;
         if (recalled) recall(*slots_[i]);
     }
+    if (concurrency < concurrency_) recall_other_waits();
     out_of_service_.update([](service_rule&) {});
     concurrency_ = concurrency;
     for (std::size_t i = before; i < slots_.size(); ++i) {

@@ -120,9 +120,9 @@ struct kind_defaults {
 
     // ---- the end of a worker: see stage_kind
     no_wait wait_before_end(auto& /*slot*/) noexcept { return {}; }
-    // Called when any slot goes out of service, as the concurrency was reduced: the flag `slot::recalled` of
-    // that slot is set. If slots of the kind may wait for something other than an item of the queue before
-    // the stage, ends such waits of slots with this flag, so that they see the flag.
+    // Called when slots have to go out of service, as the concurrency was reduced: their flags
+    // `slot::recalled` are set. If slots of the kind may wait for something other than an item of the queue
+    // before the stage, ends such waits of slots with this flag, so that they see the flag.
     void recall_idle() noexcept {}
 };
 

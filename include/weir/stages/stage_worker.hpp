@@ -288,8 +288,8 @@ class stage_of final : public Kind {
     bool blocks_threads() const noexcept override { return !awaits_work<Kind> && !awaits_fetch<Kind>; }
     void recall(slot& waiting) noexcept override {
         if constexpr (Kind::has_input) detail::base_of(*this->in_).recall(waiting);
-        this->recall_idle();
     }
+    void recall_other_waits() noexcept override { this->recall_idle(); }
     detached_task<void> make_worker(slot& me) override {
         return run_machine(owned<slot_machine>(new worker(*this, me)));
     }

@@ -60,6 +60,44 @@ struct thin_stage : stage_base {
 };
 // The end of what the page shows.
 
+// Counts the calls of `recall_idle`.
+template <class C, class Policy>
+class running_resized : public stage_kind<C, C, Policy> {
+    using base = stage_kind<C, C, Policy>;
+
+  public:
+    using iteration = typename base::template iteration_with<>;
+    static constexpr stage_traits traits{.forwards_item = true};
+
+    running_resized(run_context& run, const stage_options& options, int& calls, channel<C, Policy>& in,
+                    channel<C, Policy>& out)
+        : base(run, "resized", options, &in, &out), calls_(calls) {}
+
+    C* next_result(iteration& it) noexcept { return it.item; }
+    void recall_idle() noexcept { ++calls_; }
+    bool is_resizable() const noexcept override { return true; }
+
+  private:
+    int& calls_;
+};
+
+struct resized_stage : stage_base {
+    explicit resized_stage(int& n) : calls(&n) {
+        options.name = "resized";
+        options.concurrency = 8;
+    }
+
+    template <class C>
+    using output = C;
+
+    template <class Self, class Policy, class C>
+    static channel<C, Policy>& attach(Self&& self, run_core<Policy>& run, channel<C, Policy>& in) {
+        return run.template append<stage_of<running_resized<C, Policy>>>(self.options, in, *self.calls);
+    }
+
+    int* calls;
+};
+
 }  // namespace
 
 TEST_CASE(
@@ -98,4 +136,15 @@ TEST_CASE("hooks hear of each invocation of a new kind") {
     auto run = (weir::source({7, 8, 9}) | thin_stage(1) | weir::sink()).start(time, std::move(options));
     CHECK(take_all(run) == ints{7, 8, 9});
     CHECK(heard->numbers == ints{0, 1, 2});
+}
+
+TEST_CASE("a change of the concurrency ends all waits of slots that leave service together") {
+    virtual_time time;
+    int calls = 0;
+    auto run = (weir::source({1, 2, 3}) | resized_stage(calls) | weir::sink()).start(time);
+    run.set_concurrency("resized", 2);
+    CHECK(calls == 1);
+    run.set_concurrency("resized", 5);
+    CHECK(calls == 1);
+    CHECK(take_all(run).size() == 3);
 }
