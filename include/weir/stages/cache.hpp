@@ -73,8 +73,8 @@ class running_cache : public stage_kind<C, epoch_item<carried_value_t<C>>, Polic
         return it.item != nullptr ? !it.place.mark : !is_first_ && at_ < record_.size();
     }
     bool counts_as_task(const iteration& it) const noexcept { return it.value && !it.is_end; }
-    // If the input has ended because the run failed or was stopped, gives no mark: `it.value` stays empty, and
-    // the stage ends.
+    // If the input has ended because the run failed or was stopped, gives no mark: `it.value` stays empty,
+    // and the stage ends.
     void work(iteration& it) {
         if (has_work(it)) {
             it.item != nullptr ? record(it) : play(it);

@@ -174,7 +174,7 @@ class retrying {
 ///           takes no other item meanwhile; its state is `slot_times::await`.
 /// Resumes:  on the stage's executor.
 /// Errors:   the last exception fails the item. Earlier exceptions are dropped, and don't count towards
-///           `max_failures`. `stopped`: see Stops. `std::invalid_argument` for `attempts` of 0, for a `factor` below 1, and for
+///           `max_failures`. `std::invalid_argument` for `attempts` of 0, for a `factor` below 1, and for
 ///           negative numbers.
 /// Stops:    at the time limit of the stage, or a stop of the run, the wait ends, and `function` is not
 ///           called again. At the time limit the item fails with `time_limit_exceeded`, and the last
