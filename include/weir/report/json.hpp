@@ -278,7 +278,8 @@ inline void read_json(const json_value& v, task_samples& into) {
 /// Errors: `std::system_error`, with the path.
 void write_json(const std::string& path, const run_record& run);
 
-/// \returns the run in a file that `write_json` wrote.
+/// \returns the run in a file that `write_json` wrote, which may be a named pipe. The path is UTF-8, on
+///          Windows, too.
 /// Errors: `std::system_error`, with the path, if the file can't be read; the errors of `run_from_json`.
 /// Cost: 30 KiB of memory per lap for each stage and its queue: a histogram takes 10 KiB.
 [[nodiscard]] run_record read_run(const std::string& path);

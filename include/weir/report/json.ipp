@@ -7,11 +7,10 @@
 
 #include <weir/insight/verdict.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/system_info.hpp>
 #include <weir/report/log.hpp>
 
 #include <cstdint>       // for std::int64_t
-#include <fstream>       // for std::ifstream
-#include <sstream>       // for std::ostringstream
 #include <system_error>  // for std::errc, std::system_error
 
 namespace weir::detail {
@@ -242,12 +241,10 @@ WEIR_INLINE void write_json(const std::string& path, const run_record& run) {
 }
 
 WEIR_INLINE run_record read_run(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    const bool is_empty = in.peek() == std::char_traits<char>::eof() && in.eof() && !in.bad();
-    if (!is_empty && (!in || !(text << in.rdbuf())))
-        throw std::system_error(errno, std::generic_category(), path);
-    return weir::run_from_json(std::move(text).str());
+    int error = 0;
+    const std::string text = detail::text_of_file(path, error);
+    if (error != 0) throw std::system_error(error, std::generic_category(), path);
+    return weir::run_from_json(text);
 }
 
 }  // namespace weir

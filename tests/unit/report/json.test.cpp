@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <random>
 #include <stdexcept>
@@ -248,15 +247,16 @@ TEST_CASE("JSON that is not a run, or has a later schema, is refused with a mess
 }
 
 TEST_CASE("a run is stored in a file and read again") {
-    const auto path = (std::filesystem::temp_directory_path() / "weir json test.json").string();
+    const auto folder = std::filesystem::temp_directory_path().string();
+    const std::string path = folder + "/weir l\u00e4ufe test.json";  // UTF-8, on Windows, too
     const run_record run = filled(3);
     weir::write_json(path, run);
     CHECK(weir::read_run(path) == run);
-    std::ofstream(path, std::ios::trunc).close();
+    weir::detail::output_file::replace(path, "");
     CHECK_THROWS_WITH(weir::read_run(path), "weir: this is no JSON: at byte 0 a value is missing");
-    std::filesystem::remove(path);
+    std::filesystem::remove(std::filesystem::path(std::u8string(path.begin(), path.end())));
     CHECK_THROWS_AS(weir::read_run(path), std::system_error);
-    CHECK_THROWS_AS(weir::read_run(std::filesystem::temp_directory_path().string()), std::system_error);
+    CHECK_THROWS_AS(weir::read_run(folder), std::system_error);
     CHECK_THROWS_AS(weir::write_json("/no/such/folder/a.json", run), std::system_error);
 }
 
