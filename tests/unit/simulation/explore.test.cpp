@@ -630,6 +630,21 @@ std::string complaint_about(Change change) {
 
 TEST_CASE("figures that agree are taken") { CHECK_NOTHROW(check_identities(sound())); }
 
+TEST_CASE("runs that measure less have figures that agree") {
+    weir::virtual_time time;
+    const auto pipeline = weir::source(std::views::iota(0, 9)) | weir::pipe([](int n) -> weir::task<int> {
+                              co_await weir::sleep_for(duration(10));
+                              co_return n;
+                          }) |
+                          weir::sink();
+    auto unmeasured = pipeline.start<weir::unmeasured>(time);
+    static_cast<void>(unmeasured.drain());
+    CHECK_NOTHROW(check_identities(unmeasured.stats()));
+    auto summed = pipeline.start<weir::summed>(time);
+    static_cast<void>(summed.drain());
+    CHECK_NOTHROW(check_identities(summed.stats()));
+}
+
 TEST_CASE("each contradiction is told, and where it is") {
     const auto told = [](auto change) { return complaint_about(change); };
     CHECK_THAT(told([](auto& s, auto&) { s.per_slot[0].run += duration(1); }),
