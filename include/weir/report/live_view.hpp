@@ -194,12 +194,12 @@ class basic_live_view : public run_report {
     }
     [[nodiscard]] std::uint64_t finished_in(const pipeline_stats& lap) const {
         if (lap.stages.empty()) return 0;
-        if (counted_ < lap.stages.size()) return lap.stages[counted_].num_tasks;
-        const stage_stats& last = lap.stages.back();
+        const bool is_named = counted_ < lap.stages.size();
+        const stage_stats& s = is_named ? lap.stages[counted_] : lap.stages.back();
         // An item counts when it is put into the queue before the sink (the last stage), because a run can
         // end before the program has taken the last items.
-        if (last.kind == "sink") return lap.channels.at(last.inputs.at(0)).num_put;
-        return last.num_tasks - last.num_failures;
+        if (s.kind == "sink") return lap.channels.at(s.inputs.at(0)).num_put;
+        return is_named ? s.num_tasks : s.num_tasks - s.num_failures;
     }
     void add(const pipeline_stats& lap) {
         const std::uint64_t items = finished_in(lap);

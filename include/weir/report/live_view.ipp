@@ -41,8 +41,8 @@ WEIR_INLINE std::string progress_text(const live_progress& p, std::size_t column
         part("(" + units::whole_percent(static_cast<double>(p.done) / total) + " %)", " ");
     if (p.elapsed > duration(0)) part(p.rate > 0 ? units::rate(p.rate) : "0 /s");
     const bool was_stopped = p.how == run_outcome::stopped || p.how == run_outcome::stopped_by_token;
-    // `done` may count failed items, too: see `live_view_options::counted`.
-    const bool is_complete = p.total ? p.done + (was_stopped ? 0 : p.failures) >= *p.total : !was_stopped;
+    // Fewer items than `total` may come out of a run that ends by itself, as a filter drops some.
+    const bool is_complete = !was_stopped || (p.total && p.done >= *p.total);
     if (p.ended && p.how == run_outcome::failed) {
         part("failed");
         if (!p.failed_stage.empty()) part("in '" + for_terminal(p.failed_stage).text + "'", " ");

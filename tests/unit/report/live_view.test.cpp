@@ -121,7 +121,7 @@ TEST_CASE("without a terminal, the view writes a line every few seconds, and one
     CHECK(read_all(out.ends[0]) ==
           "00:00  0 of 1000 (0 %)  act 100 % busy\n"
           "00:05  100 of 1000 (10 %)  20.0 /s  left 00:45  act 100 % busy\n"
-          "00:10  200 of 1000  20.0 /s  stopped\n");
+          "00:10  200 of 1000  20.0 /s  done\n");
 }
 
 #if !defined(_WIN32)
@@ -304,9 +304,24 @@ TEST_CASE("the items of a named stage are counted, and an unknown name gives a w
     v.begins(lap);
     static_cast<void>(read_all(out.ends[0]));
     v.ends(lap, lap);
-    CHECK(read_all(out.ends[0]) == "00:00  40 of 100  400 /s  stopped  failed 4\n");
+    CHECK(read_all(out.ends[0]) == "00:00  40 of 100  400 /s  done  failed 4\n");
     view none({.counted = "\x1b[2J", .file = out.ends[1]});
     CHECK_THROWS_WITH(none.begins(lap), "weir: live_view_options::counted is no stage of this run: ?[2J");
+}
+
+TEST_CASE("the items of a sink are those that reach its queue, also if the sink is named") {
+    const a_pipe out;
+    view v({.total = 100, .counted = "sink", .file = out.ends[1]});
+    pipeline_stats lap = lap_of(40);
+    lap.stages.push_back({});
+    lap.stages[1].name = lap.stages[1].kind = "sink";
+    lap.stages[1].inputs = {0};
+    lap.channels.resize(1);
+    lap.channels[0].num_put = 36;
+    v.begins(lap);
+    static_cast<void>(read_all(out.ends[0]));
+    v.ends(lap, lap);
+    CHECK(read_all(out.ends[0]).starts_with("00:00  36 of 100  360 /s"));
 }
 
 TEST_CASE("the recent rate is the average at first, and forgets later") {
@@ -625,7 +640,7 @@ TEST_CASE("the time left is shown only if it can be known") {
     CHECK(progress_text({.elapsed = 5s, .done = 9, .total = 10, .rate = 2, .failures = 1, .ended = true}) ==
           "00:05  9 of 10  2.0 /s  done  failed 1");
     CHECK(progress_text({.elapsed = 5s, .done = 5, .total = 10, .rate = 1, .ended = true}) ==
-          "00:05  5 of 10  1.0 /s  stopped");
+          "00:05  5 of 10  1.0 /s  done");  // as many came out as there were
     CHECK(progress_text({.elapsed = 5s, .done = 5, .rate = 1, .ended = true}) == "00:05  5  1.0 /s  done");
     weir::live_progress stopped{.elapsed = 5s, .done = 8, .total = 10, .rate = 1, .failures = 3};
     stopped.ended = true;
@@ -682,7 +697,7 @@ TEST_CASE("the verdict ends the line of a run") {
           "stage 'slow' is the bottleneck");
     p.ended = true;
     CHECK(weir::live_line(a_lap(), p) ==
-          "01:23  510 of 1000  100 /s  stopped  failed 3; stage 'slow' is the bottleneck");
+          "01:23  510 of 1000  100 /s  done  failed 3; stage 'slow' is the bottleneck");
 }
 
 TEST_CASE("a view has the verdict of recent laps, and at the end that of the run") {
