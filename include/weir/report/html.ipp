@@ -136,7 +136,7 @@ class html_page {
                  "wait for each: the get time of the sink");
             fact(units::percent(last->readiness()), "of the time the next one was ready");
         }
-        fact(units::count(run_.num_failures), "items failed", run_.num_failures != 0);
+        fact(units::count(view_.num_failures()), "items failed", view_.num_failures() != 0);
         out += "</ul>\n";
         if (last != nullptr && last->num_get != 0) append_slower_side(out, *last);
         out += "</header>\n";

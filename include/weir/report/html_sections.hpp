@@ -155,7 +155,7 @@ inline void append_discards(std::string& out, const run_view& view) {
 
 inline void append_failures(std::string& out, const run_view& view) {
     const run_record& run = view.run();
-    if (run.num_failures == 0) {
+    if (view.num_failures() == 0) {
         out += "<p>No item failed.</p>\n";
         return;
     }
@@ -185,9 +185,9 @@ inline void append_failures(std::string& out, const run_view& view) {
                    view.has_laps() ? time_markup(view.laps().start_of(f.lap)) : "–",
                    shortened(f.message, long_text), shortened(f.where, 60)});
     }
-    fill_in(out, "<p>{} {} failed.", units::count(run.num_failures),
-            run.num_failures == 1 ? "item" : "items");
-    if (run.num_failures > shown) fill_in(out, " Shown are the first {}.", shown);
+    fill_in(out, "<p>{} {} failed.", units::count(view.num_failures()),
+            view.num_failures() == 1 ? "item" : "items");
+    if (view.num_failures() > shown && shown != 0) fill_in(out, " Shown are the first {}.", shown);
     out += "</p>\n";
     if (!counts.empty()) counts.append_to(out);
     if (!table.empty()) table.append_to(out);

@@ -15,6 +15,7 @@
 
 #include <algorithm>  // for std::ranges::max_element
 #include <cstddef>    // for std::size_t
+#include <cstdint>    // for std::uint64_t
 #include <optional>   // for std::optional
 #include <string>     // for std::string
 #include <vector>     // for std::vector
@@ -137,6 +138,12 @@ class run_view {
     [[nodiscard]] const std::string& stage(std::size_t i) const { return stages_[i]; }
     [[nodiscard]] const std::string& channel(std::size_t i) const { return channels_[i]; }
     [[nodiscard]] const std::vector<shown_queue>& queues() const noexcept { return queues_; }
+    // The number of all items that failed. A record that a program made of statistics has it in them only.
+    [[nodiscard]] std::uint64_t num_failures() const noexcept {
+        std::uint64_t all = 0;
+        for (const stage_stats& s : run_.total.stages) all += s.num_failures;
+        return larger(run_.num_failures, all);
+    }
     // The queue from which the program takes: the last one; null if there is none.
     [[nodiscard]] const channel_stats* last_queue() const noexcept { return last_; }
     // The description of the stage; null if the description does not fit the statistics.

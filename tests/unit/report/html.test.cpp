@@ -153,6 +153,16 @@ TEST_CASE("a run without laps, and an empty run, have pages") {
     CHECK(nothing.find("No item failed") != std::string::npos);
 }
 
+TEST_CASE("the page of statistics alone, as of the ranks of a job, counts the failures of their stages") {
+    run_record run;
+    run.total = recorded(40).total;
+    const std::string page = html_text(run);
+    CHECK(page.find("<b>1</b> <span>items failed") != std::string::npos);
+    CHECK(page.find("<p>1 item failed.</p>") != std::string::npos);
+    CHECK(page.find("Failed tasks of each stage") != std::string::npos);
+    CHECK(page.find("No item failed") == std::string::npos);
+}
+
 TEST_CASE("a page says when the first item came, if any, and the rate since then") {
     run_record run = recorded(4);
     run.total.first_item = {.after = 3s, .since = 2s, .num_items = 3};
