@@ -3,12 +3,16 @@
 #ifndef WEIR_STAGES_COMMON_WAITS_HPP
 #define WEIR_STAGES_COMMON_WAITS_HPP
 
+#include <weir/executor/executor.hpp>
 #include <weir/measure/policy.hpp>
+#include <weir/measure/slot.hpp>
 #include <weir/platform/config.hpp>
+#include <weir/platform/env.hpp>
 #include <weir/run/invocation.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/worker_set.hpp>
 #include <weir/stages/slot_loop.hpp>
+#include <weir/task/slot_accounting.hpp>
 
 #include <coroutine>    // for std::coroutine_handle, std::suspend_never
 #include <cstddef>      // for std::byte, std::max_align_t
@@ -83,6 +87,29 @@ class seldom_awaiter {
 // An awaitable of true that never waits. Returned by the functions of a stage that begin a wait, by default.
 struct no_wait : std::suspend_never {
     static bool await_resume() noexcept { return true; }
+};
+
+// Awaiter that posts the coroutine to the end of the queue of its executor, so that other work can run.
+template <class Slot>
+class yield_awaiter {
+  public:
+    using updates_slot_itself = void;  // tag for `co_await`: the awaiter itself sets the state of the slot
+
+    explicit yield_awaiter(Slot& me) noexcept : me_(me) {}
+    bool await_ready() const noexcept { return false; }
+    // Resumes on the coroutine's executor.
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> h) noexcept {
+        if constexpr (requires { me_.meter; }) {
+            me_.catch_up(detail::clock_of(me_));
+            me_.enter(slot_state::runnable, me_.last_reading);
+        }
+        detail::env_of(h).executor->post(h);
+    }
+    void await_resume() const noexcept { detail::slot_resumed(me_); }
+
+  private:
+    Slot& me_;
 };
 
 // Begins the rare waits of one worker (the coroutine of a slot), at most one at a time. Only `begin_own`

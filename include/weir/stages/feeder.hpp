@@ -7,21 +7,18 @@
 #include <weir/channel/channel_end.hpp>
 #include <weir/channel/epoch_item.hpp>
 #include <weir/channel/item_storage.hpp>
-#include <weir/executor/executor.hpp>
 #include <weir/measure/slot.hpp>
 #include <weir/measure/stats.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/env.hpp>
 #include <weir/platform/platform.hpp>
 #include <weir/run/run_context.hpp>
 #include <weir/run/stage_options.hpp>
+#include <weir/stages/common_waits.hpp>
 #include <weir/stages/traversal.hpp>
 #include <weir/stages/traversal_rule.hpp>
 #include <weir/stages/worker_waits.hpp>
-#include <weir/task/slot_accounting.hpp>
 #include <weir/task/task.hpp>
 
-#include <coroutine>  // for std::coroutine_handle
 #include <cstddef>    // for std::size_t
 #include <cstdint>    // for std::uint64_t
 #include <exception>  // for std::exception_ptr
@@ -70,29 +67,6 @@ class feeder {
 };
 
 namespace detail {
-
-// Awaiter that posts the coroutine to the end of the queue of its executor, so that other work can run.
-template <class Slot>
-class yield_awaiter {
-  public:
-    using updates_slot_itself = void;  // tag for `co_await`: the awaiter itself sets the state of the slot
-
-    explicit yield_awaiter(Slot& me) noexcept : me_(me) {}
-    bool await_ready() const noexcept { return false; }
-    // Resumes on the coroutine's executor.
-    template <class Promise>
-    void await_suspend(std::coroutine_handle<Promise> h) noexcept {
-        if constexpr (requires { me_.meter; }) {
-            me_.catch_up(detail::clock_of(me_));
-            me_.enter(slot_state::runnable, me_.last_reading);
-        }
-        detail::env_of(h).executor->post(h);
-    }
-    void await_resume() const noexcept { detail::slot_resumed(me_); }
-
-  private:
-    Slot& me_;
-};
 
 // Takes the items for one slot (worker) of a traversal (`traverse` or `traverse_each`): items that the
 // function has added, in any slot, and items of the queue before the stage. Is also the function's feeder.
@@ -255,14 +229,18 @@ class running_traversal : public Base {
             co_await turn;
         }
         all_.update([&my_input](traversal_rule& rule) { rule.enter(my_input); });
-        for (;;) {
+        for (bool has_waited = false;;) {
             if (has_to_end() || this->out_->closed()) co_return false;
-            if (me.recalled.load(std::memory_order_relaxed)) {
+            if (me.recalled.load(std::memory_order_relaxed) && all_.leave(my_input)) {
                 my_input.set_recalled();
-                all_.update([&my_input](traversal_rule& rule) { rule.leave(my_input); });
                 co_return false;
             }
-            if (my_input.take_pending()) co_return true;
+            if (my_input.take_pending()) {
+                if (has_waited) {  // perhaps as the next leader
+                    all_.update([&my_input](traversal_rule& rule) { rule.found_item(my_input); });
+                }
+                co_return true;
+            }
             my_input.from_queue.prepare(*this->in_);  // before another slot may call `cancel_wait`
             const idle_step step = all_.become_idle(my_input);
             if (step == idle_step::end) co_return false;
@@ -279,8 +257,8 @@ class running_traversal : public Base {
                 }
             }
             if (step == idle_step::wait) {
-                const bool goes_on = co_await all_.wait(my_input, me, slot_state::wait_get);
-                if (!goes_on) co_return false;
+                has_waited = co_await all_.wait(my_input, me, slot_state::wait_get);
+                if (!has_waited) co_return false;
             }
         }
     }

@@ -78,6 +78,12 @@ class traversal {
     }
     // Wakes the waiting slots that a lower concurrency ends: those whose flag `slot::recalled` is set.
     void recall_idle() noexcept { slots_.ask_all(); }
+    // Takes a slot out of service. Returns false if the slot has to stay: see `traversal_rule`.
+    bool leave(traversal_slot& me) noexcept {
+        bool left = false;
+        slots_.update([&](traversal_rule& rule) { left = rule.leave(me); });
+        return left;
+    }
     // Makes a slot idle that has found no pending item, and returns its next step: see `traversal_rule`.
     idle_step become_idle(traversal_slot& me) noexcept {
         idle_step next = idle_step::end;

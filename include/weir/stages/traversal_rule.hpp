@@ -50,6 +50,9 @@ enum class idle_step : std::uint8_t { search, lead, wait, end };
 // end-of-epoch mark (the message at the end of a pass over the data) takes nothing more until the mark has
 // left the stage. The stage ends when the queue has ended, all slots are idle and no item is pending: only a
 // slot that is not idle adds items.
+// Invariant: while an item is pending, a slot in service is not idle, or a wake-up is left for a slot that
+// waits. Such a slot looks for pending items before it becomes idle, and leaves service only if the invariant
+// still holds. A leader is idle, and no replacement: it may have a mark, or get one before it is woken.
 class traversal_rule {
   public:
     using ticket = traversal_slot*;
@@ -76,10 +79,9 @@ class traversal_rule {
         leave_idle();
         if (t->has_mark) return answer;
         --num_waiting_;
-        if (t->worker_slot->recalled.load(std::memory_order_relaxed)) return answer;
-        if (num_wakeups_ > 0) {
+        if (num_wakeups_ > 0) {  // never more wake-ups than slots that wait
             --num_wakeups_;
-        } else if (may_lead()) {  // false if judge() saw the slot recalled, and it no longer is
+        } else if (may_lead() && !t->worker_slot->recalled.load(std::memory_order_relaxed)) {
             leader_ = t;
         }
         return answer;
@@ -103,11 +105,22 @@ class traversal_rule {
         s.previous = any_->previous;
         s.previous->next = any_->previous = &s;
     }
-    // The slot goes out of service: other slots take its pending items.
-    void leave(traversal_slot& s) noexcept {
+    // A slot that is not idle goes out of service: other slots take its pending items. Returns false if the
+    // slot has to stay, as an item is pending, and no other slot is certain to take the item.
+    bool leave(traversal_slot& s) noexcept {
+        if (!nothing_pending()) {
+            wake_one(s);  // a wake-up for `s` itself, too, goes on to another slot
+            const bool is_last_active = num_present_ - idle_->load(std::memory_order_relaxed) == 1;
+            if (is_last_active && num_wakeups_ == 0) return false;
+        }
         remove(s);
-        num_wakeups_ = s.pending.empty() ? num_wakeups_ : num_waiting_;
         end_if_done();
+        return true;
+    }
+    // The slot, which is not idle, has found a pending item. If the slot was to become the leader, another
+    // slot may.
+    void found_item(traversal_slot& s) noexcept {
+        if (leader_ == &s) leader_ = nullptr;
     }
     // The worker of a slot has ended: the stage ends. Null: the slot has never begun.
     void end(traversal_slot* s) noexcept {
@@ -128,7 +141,7 @@ class traversal_rule {
         idle_->fetch_add(1, std::memory_order_seq_cst);
         if (!nothing_pending()) {
             leave_idle();
-            if (leader_ == &s) leader_ = nullptr;
+            found_item(s);
             return idle_step::search;
         }
         if (may_lead()) leader_ = &s;
@@ -199,7 +212,8 @@ class traversal_rule {
     }
 
   private:
-    // relaxed, also in leave_idle(): the number of idle slots changes only under the lock of the rule
+    // relaxed, here, in leave() and in leave_idle(): the number of idle slots changes only under the lock of
+    // the rule
     bool all_idle() const noexcept { return idle_->load(std::memory_order_relaxed) == num_present_; }
     bool may_lead() const noexcept { return leader_ == nullptr && !queue_has_ended_; }
     bool nothing_pending() const noexcept { return items_->pending.load(std::memory_order_seq_cst) == 0; }

@@ -420,21 +420,35 @@ void traversed(world& w) {
     run_or_stop(w, book, pipeline, 70, 40, [&](const item& i) { to.got_in_any_order(i); });
 }
 
-// The same in epochs of 0 to 2 items, while the stage gets other slots: an epoch ends behind all of its items.
+// Gets other slots twice, at any steps.
+template <class Run>
+void change_slots(world& w, Run& run, std::size_t steps) {
+    for (int i = 0; i < 2; ++i) {
+        const std::size_t n = 1 + w.draw(3);
+        at_any_step(w, steps, [&run, n] { run.set_concurrency("walk", n); });
+    }
+}
+
+// The same in epochs of 0 to 2 items, while the stage gets other slots: an epoch ends behind all of its items. Some
+// items add when they have slept, so while a slot may have the end of the epoch.
 void traversed_in_epochs(world& w) {
     ledger book;
     const manner how(w);
     consumer to(book);
     const bool first_found_first = w.draw(2) == 1;
+    const bool adds_late = w.draw(2) == 1;
     const auto make = [&book](std::uint64_t number) {
         std::vector<item> some;
         for (std::uint64_t i = 0; i < number; ++i)
             some.push_back(book.make(static_cast<std::size_t>(number)));
         return some;
     };
-    const auto grow = [&book, n = 0](item i, weir::feeder<item>& more) mutable -> weir::task<item> {
-        if (n++ % 3 != 2) more.add(book.make(i.producer()));
+    const auto grow = [&book, adds_late, n = 0](item i,
+                                                weir::feeder<item>& more) mutable -> weir::task<item> {
+        const bool adds = n++ % 3 != 2;
+        if (adds && !adds_late) more.add(book.make(i.producer()));
         co_await weir::sleep_for(duration(static_cast<weir::duration::rep>(i.nth() % 3)));
+        if (adds && adds_late) more.add(book.make(i.producer()));
         co_return std::move(i);
     };
     {
@@ -446,10 +460,7 @@ void traversed_in_epochs(world& w) {
                                           .capacity = 1}) |
                     weir::sink(1))
                        .start<stepwise>(w);
-        for (int i = 0; i < 2; ++i) {
-            const std::size_t n = 1 + w.draw(3);
-            at_any_step(w, 50, [&run, n] { run.set_concurrency("walk", n); });
-        }
+        change_slots(w, run, 50);
         std::size_t number = 0;
         for (auto& epoch : run.epochs()) {
             book.check(epoch.number() == number, "each epoch comes once");
@@ -460,6 +471,52 @@ void traversed_in_epochs(world& w) {
             ++number;
         }
         book.check(number == 3, "all epochs come");
+    }
+    book.settle_run();
+}
+
+// Each item of the source is a request, which comes when all that the one before it added has come out. Meanwhile the
+// stage gets other slots.
+void traversed_by_request(world& w) {
+    ledger book;
+    const manner how(w);
+    consumer to(book);
+    const bool first_found_first = w.draw(2) == 1;
+    const bool adds_late = w.draw(2) == 1;
+    weir::channel<int, stepwise> requests(4);
+    const auto next = [&]() -> weir::task<std::optional<item>> {
+        auto request = co_await requests.get();
+        std::optional<item> made;
+        if (request) made.emplace(book.make(0));
+        co_return made;
+    };
+    const auto grow = [&](item i, weir::feeder<item>& more) -> weir::task<item> {
+        const std::size_t generation = i.producer();
+        if (generation < 2 && !adds_late) more.add(book.make(generation + 1));
+        co_await weir::sleep_for(duration(static_cast<weir::duration::rep>(i.nth() % 3)));
+        if (generation < 2 && adds_late) more.add(book.make(generation + 1));
+        co_return std::move(i);
+    };
+    {
+        auto run = (weir::source(next, {.capacity = 1}) |
+                    weir::traverse(grow, {.name = "walk",
+                                          .concurrency = how.slots,
+                                          .order = first_found_first ? weir::traverse_order::as_found
+                                                                     : weir::traverse_order::depth_first,
+                                          .capacity = 1}) |
+                    weir::sink(1))
+                       .start<stepwise>(w);
+        change_slots(w, run, 100);
+        for (int request = 0; request < 4; ++request) {
+            book.check(requests.try_put(int{request}) == weir::channel_status::success, "there is room");
+            for (int answer = 0; answer < 3; ++answer) {
+                auto each = run.get();
+                book.check(each.has_value(), "each request has its answers");
+                if (each) to.got_in_any_order(*each);
+            }
+        }
+        requests.close();
+        book.check(!run.get(), "nothing comes behind the last answer");
     }
     book.settle_run();
 }
@@ -479,6 +536,7 @@ const schedules::registered all("kinds", {{"batches", batches},
                                           {"written_in_epochs", written_in_epochs},
                                           {"acted_on", acted_on},
                                           {"traversed", traversed},
-                                          {"traversed_in_epochs", traversed_in_epochs}});
+                                          {"traversed_in_epochs", traversed_in_epochs},
+                                          {"traversed_by_request", traversed_by_request}});
 
 }  // namespace

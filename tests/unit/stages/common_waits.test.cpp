@@ -2,6 +2,12 @@
 
 #include "support/catch.hpp"
 
+#include <weir/executor/virtual_time.hpp>
+#include <weir/measure/slot.hpp>
+#include <weir/task/sync_wait.hpp>
+#include <weir/task/task.hpp>
+#include <weir/task/when_all.hpp>
+
 #include <string>
 
 using namespace weir::detail;
@@ -59,4 +65,30 @@ TEST_CASE("a wait that nobody ends is destroyed with its worker") {
         waits.begin([&] { return logged<bool>(log, false); });
     }
     CHECK(log == "gone;");
+}
+
+TEST_CASE("a coroutine that yields goes behind all that can run, and is runnable meanwhile") {
+    weir::virtual_time time;
+    const std::string stage = "walk";
+    slot plain(stage, 0, time);
+    timed_slot<true> timed(stage, 1, time);
+    timed.begin(0);
+    timed.enter(slot_state::run, 0);
+    std::string seen;
+    bool was_runnable = false;
+    const auto yields = [&](auto& slot, const char* name) -> weir::task<> {
+        seen += name;
+        yield_awaiter turn(slot);
+        co_await turn;
+        seen += name;
+    };
+    const auto looks = [&]() -> weir::task<> {
+        seen += "-";
+        was_runnable = timed.state() == slot_state::runnable;
+        co_return;
+    };
+    weir::sync_wait(time, weir::when_all(yields(plain, "a"), yields(timed, "b"), looks()));
+    CHECK(seen == "ab-ab");
+    CHECK(was_runnable);
+    CHECK(timed.state() == slot_state::run);
 }

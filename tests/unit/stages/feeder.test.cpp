@@ -6,16 +6,13 @@
 
 #include <weir/executor/blocking_pool.hpp>
 #include <weir/executor/virtual_time.hpp>
-#include <weir/measure/slot.hpp>
 #include <weir/run/failure.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/epochs.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/traverse.hpp>
 #include <weir/task/sleep.hpp>
-#include <weir/task/sync_wait.hpp>
 #include <weir/task/task.hpp>
-#include <weir/task/when_all.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -187,6 +184,49 @@ TEST_CASE("a slot that waits for other slots leaves when it is taken out of serv
     CHECK(take_all(run) == ints{1, 2, 3});
 }
 
+TEST_CASE("an item that a slot adds as it leaves service is taken, and the epoch ends behind it") {
+    for (const auto order : {traverse_order::depth_first, traverse_order::as_found}) {
+        virtual_time time;
+        const auto adds_late = [](int n, feeder<int>& more) -> task<int> {
+            co_await weir::sleep_for(n == 1 ? 10ms : 30ms);
+            if (n == 2) more.add(3);
+            co_return n;
+        };
+        auto run =
+            (weir::source(weir::epochs(ints{1, 2}, 1)) |
+             weir::traverse(adds_late, {.name = "walk", .concurrency = 2, .order = order}) | weir::sink(9))
+                .start(time);
+        // One slot has the mark of the epoch, and waits for the other slot, which works at 2.
+        time.run_until(time_point(20ms));
+        run.set_concurrency("walk", 1);
+        time.run();
+        CHECK(flows::by_epoch(run).at(0).second == ints{1, 2, 3});
+    }
+}
+
+TEST_CASE("a slot that was to take from the queue, and takes an added item, leaves the queue to others") {
+    for (const auto order : {traverse_order::depth_first, traverse_order::as_found}) {
+        virtual_time time;
+        const auto adds_first = [](int n, feeder<int>& more) -> task<int> {
+            if (n == 1) more.add(100);
+            co_await weir::sleep_for(n == 100 ? 40ms : 10ms);
+            co_return n;
+        };
+        // Both slots wait when the first item comes.
+        const auto late_source = [n = 0]() mutable -> task<std::optional<int>> {
+            if (n == 0) co_await weir::sleep_for(1ms);
+            co_return ++n <= 4 ? std::optional<int>(n) : std::nullopt;
+        };
+        auto run =
+            (weir::source(late_source) |
+             weir::traverse(adds_first, {.concurrency = 2, .order = order, .capacity = 9}) | weir::sink(9))
+                .start(time);
+        time.run();
+        CHECK(time.now() == time_point(41ms));  // one slot takes 100, the other slot takes 1, 2, 3, 4
+        CHECK(sorted(take_all(run)) == ints{1, 2, 3, 4, 100});
+    }
+}
+
 TEST_CASE("a feeder that is used after its function has ended says so") {
     virtual_time time;
     feeder<int>* kept = nullptr;
@@ -342,30 +382,4 @@ TEST_CASE("after a stop of the run an item that is added is destroyed without an
     }
     CHECK(book.alive() == 0);
     CHECK(book.died_twice() == 0);
-}
-
-TEST_CASE("a coroutine that yields goes behind all that can run, and is runnable meanwhile") {
-    virtual_time time;
-    const std::string stage = "walk";
-    weir::detail::slot plain(stage, 0, time);
-    weir::detail::timed_slot<true> timed(stage, 1, time);
-    timed.begin(0);
-    timed.enter(weir::detail::slot_state::run, 0);
-    std::string seen;
-    bool was_runnable = false;
-    const auto yields = [&](auto& slot, const char* name) -> task<> {
-        seen += name;
-        weir::detail::yield_awaiter turn(slot);
-        co_await turn;
-        seen += name;
-    };
-    const auto looks = [&]() -> task<> {
-        seen += "-";
-        was_runnable = timed.state() == weir::detail::slot_state::runnable;
-        co_return;
-    };
-    weir::sync_wait(time, weir::when_all(yields(plain, "a"), yields(timed, "b"), looks()));
-    CHECK(seen == "ab-ab");
-    CHECK(was_runnable);
-    CHECK(timed.state() == weir::detail::slot_state::run);
 }

@@ -69,7 +69,7 @@ TEST_CASE(
         CHECK(t.take(3 - i) == static_cast<int>(i));
         CHECK(t.take(i) == -1);
     }
-    t.rule.leave(late);  // out of service: its items are found
+    CHECK(t.rule.leave(late));  // out of service: its items are found
     int n = 9;
     static_cast<void>(late.pending.push(&n, t.items));
     CHECK(t.take(0) == 9);
@@ -126,4 +126,52 @@ TEST_CASE(
     t.rule.end(&c);
     CHECK(t.rule.may_answer());
     CHECK(t.rule.ask(&d) == admission::refused);
+}
+
+TEST_CASE("a slot goes out of service only if another slot is certain to take what is pending") {
+    four_slots t;
+    auto& [a, b, c, d] = t.slots;
+    REQUIRE(t.rule.become_idle(a) == idle_step::lead);
+    REQUIRE(t.rule.become_idle(b) == idle_step::wait);
+    t.add(3, 1);
+    CHECK(t.rule.leave(d));  // `c` is not idle; `b` is woken besides
+    CHECK(t.rule.ask(&b) == admission::go);
+    CHECK(t.rule.leave(b));
+    CHECK_FALSE(t.rule.leave(c));  // `a` is the leader, and may take a mark
+    t.rule.leader_resumed(a, true, true, false);
+    CHECK_FALSE(t.rule.leave(c));
+    CHECK(t.rule.ask(&a) == admission::wait);
+    REQUIRE(t.take(2) == 1);
+    CHECK(t.rule.leave(c));
+    CHECK(t.rule.ask(&a) == admission::go);
+}
+
+TEST_CASE("a slot that goes out of service passes its wake-up on, once") {
+    four_slots t;
+    auto& [a, b, c, d] = t.slots;
+    REQUIRE(t.rule.become_idle(a) == idle_step::lead);
+    for (one_slot* const each : {&b, &c}) REQUIRE(t.rule.become_idle(*each) == idle_step::wait);
+    t.add(3, 1);
+    t.rule.wake_one(d);
+    CHECK(t.rule.leave(d));
+    b.me().recalled = true;
+    CHECK(t.rule.ask(&b) == admission::go);
+    CHECK(t.rule.leave(b));
+    CHECK(t.rule.ask(&c) == admission::go);
+    CHECK_FALSE(t.rule.may_answer());
+    CHECK_FALSE(t.rule.leave(c));
+}
+
+TEST_CASE("a slot that may lead, and finds an item, lets another slot lead") {
+    four_slots t;
+    auto& [a, b, c, d] = t.slots;
+    REQUIRE(t.rule.become_idle(a) == idle_step::lead);
+    for (one_slot* const each : {&b, &c}) REQUIRE(t.rule.become_idle(*each) == idle_step::wait);
+    t.rule.leader_resumed(a, true, false, false);
+    CHECK(t.rule.ask(&b) == admission::go);
+    CHECK(t.rule.ask(&c) == admission::wait);
+    t.rule.found_item(d);  // is no leader
+    CHECK(t.rule.ask(&c) == admission::wait);
+    t.rule.found_item(b);
+    CHECK(t.rule.ask(&c) == admission::go);
 }
