@@ -161,6 +161,13 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
         return detail::profile_of(std::move(whole) | weir::sink(), ex, items, std::move(options));
     } else {
         profile_state state(items, std::move(options));
+        if constexpr (requires { whole.stages().last.closes; }) {
+            refuse_if(
+                whole.stages().last.closes,
+                "weir: a profile would put the items of its trials into the channel of the sink_to, and "
+                "close it: profile the pipeline with weir::sink() in place of the sink_to, or give the "
+                "sink_to a channel of its own and {.closes = false}");
+        }
         pipeline<Row>::each_options(whole, [](stage_options& each) { each.max_failures = unlimited; });
         run_core<measured> core(ex, detail::with_defaults({.max_failures = unlimited}),
                                 owned<run_profiler>(new profile_trials(state)));
@@ -201,13 +208,14 @@ profile_result profile_of(pipeline<Row> whole, executor& ex, std::size_t items, 
 /// \returns what was measured; `<<` prints a table.
 /// Errors:  failed items are tolerated and counted. `pipeline_failure` if a stage can't go on, as when the
 ///          source throws. `std::invalid_argument` for a pipeline with which no run would start, for 0 items,
-///          for empty `concurrencies`, for a concurrency of 0, and for a time limit of 0 or less. Exceptions
-///          of `on_progress`.
+///          for empty `concurrencies`, for a concurrency of 0, for a time limit of 0 or less, and for a
+///          `sink_to` that closes its channel. Exceptions of `on_progress`.
 /// Threads: blocks until all is done; must not be called by a thread of `ex`. A stage that can have several
 ///          slots is called by up to as many threads at once as the largest concurrency says. A last stage,
 ///          such as a `for_each`, to which the pipeline gives one slot keeps one slot, as the order in which
 ///          its function is called may matter.
-/// Lifetime: when `profile` returns, nothing uses `ex` any more.
+/// Lifetime: when `profile` returns, nothing uses `ex` any more. A channel that is the source is closed then,
+///          and the items that were taken are lost; so profile with a channel of its own.
 /// Cost:    the time of `items` items in each stage, one stage after the other; memory for the results of
 ///          two stages.
 template <class P>

@@ -18,6 +18,7 @@
 #include <weir/stages/flat_map.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>
+#include <weir/stages/sink_to.hpp>
 #include <weir/stages/stage_list.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>
@@ -423,6 +424,26 @@ TEST_CASE("a profile of 0 items, or without a concurrency, is refused") {
     CHECK_THROWS_AS(static_cast<void>(profile(pipeline, time, 1, {.concurrencies = {4, 0}})),
                     std::invalid_argument);
     CHECK_THROWS_AS(static_cast<void>(profile(pipeline, time, 1, {.time_limit = 0s})), std::invalid_argument);
+}
+
+TEST_CASE("a profile that would close the channel of a sink_to is refused, and takes no item") {
+    virtual_time time;
+    weir::channel<int> to(100, time);
+    int made = 0;
+    const auto make = [&made]() -> std::optional<int> { return made++; };
+    const auto pipeline = [&](const weir::sink_to_options& options) {
+        return weir::source(make) | weir::pipe(in_5_ms) | weir::sink_to(to, options);
+    };
+    CHECK(message_of([&] { static_cast<void>(profile(pipeline({}), time, 20)); }) ==
+          "weir: a profile would put the items of its trials into the channel of the sink_to, and close it: "
+          "profile the pipeline with weir::sink() in place of the sink_to, or give the sink_to a channel of "
+          "its own and {.closes = false}");
+    CHECK(made == 0);
+    CHECK_FALSE(to.closed());
+    const profile_result all = profile(pipeline({.closes = false}), time, 20, {.concurrencies = {1}});
+    CHECK(all.stages.size() == 3);
+    CHECK_FALSE(to.closed());
+    CHECK(to.size() == 20);
 }
 
 TEST_CASE("a profile of a source that waits for results of later stages ends, and says so") {
