@@ -25,27 +25,32 @@ inline constexpr std::size_t brief_resamples = 5;
 inline constexpr std::size_t brief_contenders = 2;       // how many causes get repeated predictions
 inline constexpr std::uint64_t fewest_for_verdict = 20;  // items, and invocations of a stage
 
-// How many invocations all stages need for one item of the consumer, which takes the results from the sink;
-// sink and consumer need one each.
-WEIR_INLINE double tasks_per_item(const pipeline_stats& stats) noexcept {
-    double tasks = 0;
-    for (const stage_stats& each : stats.stages) tasks += static_cast<double>(each.num_tasks);
-    return 2 + tasks / static_cast<double>(larger<std::uint64_t>(stats.num_items, 1));
-}
-
 // Of the 240 pipelines in tests/programs/explain, one simulation could not explain 9 with 1000 items, 7 with
 // 2000, and 33 with 500.
 inline constexpr double most_items_of_brief_verdict = 1'000;
 
-WEIR_INLINE duration cost_of_brief_verdict(const pipeline_stats& stats) noexcept {
-    constexpr double time_of_task = 80;                   // in nanoseconds
-    constexpr double longest = 1e18;                      // fits into a duration
-    const std::size_t changes = 3 * stats.stages.size();  // about as many as usual_changes() returns
+WEIR_INLINE predict_options brief_simulation(const recording& from) {
+    const double tasks = 1 + tasks_per_item(from);  // and the sink
+    return in_whole_waves(short_simulation(tasks, most_items_of_brief_verdict), from.settings, from);
+}
+
+WEIR_INLINE duration cost_of_brief_simulations(const recording& from) noexcept {
+    constexpr double time_of_task = 80;                  // in nanoseconds
+    constexpr double longest = 1e18;                     // fits into a duration
+    const std::size_t changes = 3 * from.stages.size();  // about as many as usual_changes() returns
     const std::size_t simulations = changes + (2 + brief_contenders) * (1 + brief_resamples);
-    const double tasks = tasks_per_item(stats);
-    const double items = static_cast<double>(short_simulation(tasks, most_items_of_brief_verdict).items);
+    const double tasks = 1 + tasks_per_item(from);
+    const auto items = static_cast<double>(brief_simulation(from).items);
     const double time = static_cast<double>(simulations) * items * tasks * time_of_task;
     return duration(static_cast<std::int64_t>(smaller(time, longest)));
+}
+
+WEIR_INLINE duration cost_of_brief_verdict(const pipeline_stats& stats) {
+    try {
+        return cost_of_brief_simulations(record_of(stats));
+    } catch (const std::logic_error&) {
+        return duration(0);
+    }
 }
 
 WEIR_INLINE bool has_same_cause(const setting_change& a, const setting_change& b) {
@@ -77,9 +82,7 @@ WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, wh
 
 WEIR_INLINE std::optional<verdict> brief_verdict(const pipeline_stats& stats) {
     constexpr duration longest(100'000'000);
-    const duration cost = detail::cost_of_brief_verdict(stats);
-    if (cost > longest || cost > stats.elapsed || stats.num_items < detail::fewest_for_verdict)
-        return std::nullopt;
+    if (stats.num_items < detail::fewest_for_verdict) return std::nullopt;
     for (const stage_stats& each : stats.stages) {
         if (each.num_tasks != 0 && each.num_tasks < detail::fewest_for_verdict) return std::nullopt;
     }
@@ -87,19 +90,24 @@ WEIR_INLINE std::optional<verdict> brief_verdict(const pipeline_stats& stats) {
     try {
         const recording from = record_of(stats);
         what_if_options options;
-        options.simulation =
-            detail::short_simulation(detail::tasks_per_item(stats), detail::most_items_of_brief_verdict);
-        options.simulation.resamples = detail::brief_resamples;
-        const std::vector<setting_change> changes = usual_changes(from);
-        what_if_result result = detail::result_of_today(changes, from, options);
-        why = result.refused;
-        if (why.empty()) {
-            options.simulation.resamples = 0;
-            detail::add_effects(result, changes, from, result.today, options.simulation);
-            if (!result.changes.empty()) detail::add_resamples(result, from, options);
-            verdict v = judge(result, from);
-            detail::look_deeper(v, stats, result, from);
-            return v;
+        options.simulation = detail::brief_simulation(from);
+        const duration cost = detail::cost_of_brief_simulations(from);
+        if (cost > stats.elapsed) return std::nullopt;
+        if (cost > longest) {
+            why = "its prediction would take too long for a report";
+        } else {
+            options.simulation.resamples = detail::brief_resamples;
+            const std::vector<setting_change> changes = usual_changes(from);
+            what_if_result result = detail::result_of_today(changes, from, options);
+            why = result.refused;
+            if (why.empty()) {
+                options.simulation.resamples = 0;
+                detail::add_effects(result, changes, from, result.today, options.simulation);
+                if (!result.changes.empty()) detail::add_resamples(result, from, options);
+                verdict v = judge(result, from);
+                detail::look_deeper(v, stats, result, from);
+                return v;
+            }
         }
     } catch (const std::logic_error& reason) {  // such a run can't be predicted
         why = reason.what();

@@ -90,7 +90,7 @@ WEIR_INLINE compared_run::compared_run(const pipeline_stats& stats) : num_items(
 WEIR_INLINE compared_run::compared_run(const recording& from) : rate(from.rate), num_items(from.num_items) {
     prediction today;
     try {
-        today = predict(from.settings, from);
+        today = predict(from.settings, from, in_whole_waves({}, from.settings, from));
     } catch (const std::invalid_argument& e) {
         refused = without_library(e.what());
         return;

@@ -68,14 +68,15 @@ WEIR_INLINE std::optional<visible_limit> reason_in_stage(const stage_stats& stag
                       units::bytes(static_cast<std::uint64_t>(stage.transfers->rate())),
                       "/s while it copies: copy less, larger pieces, or several at once"});
     }
-    const double repeated = stage.retries ? share_of_time(stage.retries->time, stage.busy) : 0;
+    const double repeated =
+        stage.retries ? share_of_time(stage.retries->time, time_of_invocations(stage)) : 0;
     if (repeated > much) {
         return limit(limit_cause::retries,
                      {"spends ", percent_text(repeated), " of its time on calls that fail and are repeated (",
                       units::count(stage.retries->num_retries),
                       "): find out why they fail, or shorten retry_options::delay"});
     }
-    const double failed = share_of_time(stage.failure_time, stage.busy);
+    const double failed = share_of_time(stage.failure_time, time_of_invocations(stage));
     if (failed > much) {
         return limit(limit_cause::failures,
                      {"spends ", percent_text(failed), " of its time on items that then fail (",

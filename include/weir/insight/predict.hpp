@@ -65,6 +65,15 @@ predict_options short_simulation(double tasks, double most) noexcept;
 // `recording::num_items` is unknown.
 double tasks_per_item(const recording& from) noexcept;
 
+// The mean time of an invocation in the sample, in seconds.
+double mean_seconds(const recorded_stage& stage) noexcept;
+
+// \returns the options with more items if N slots of a stage work at once, and less than 20 N items are
+//          simulated. N invocations of equal time end together. So the rate of fewer items depends on whether
+//          the last items are N, or few. All numbers become multiples of N.
+predict_options in_whole_waves(predict_options how, const pipeline_settings& settings,
+                               const recording& from) noexcept;
+
 // The same as weir::calibrated. `today`: the prediction that `predict` returns for the settings of `from`,
 // with the same `options`.
 recording calibrated(recording from, const prediction& today, predict_options options);
@@ -122,8 +131,10 @@ struct setting_change {
 
 /// Options of `what_if`.
 struct what_if_options {
-    std::vector<setting_change> changes = {};        ///< the changes to predict; if empty, `usual_changes`
-    predict_options simulation = {.resamples = 10};  ///< the options of each prediction
+    std::vector<setting_change> changes = {};  ///< the changes to predict; if empty, `usual_changes`
+    /// The options of each prediction. If hundreds of slots of a stage work at once, a prediction simulates more
+    /// than `items` items: 5 for each of these slots.
+    predict_options simulation = {.resamples = 10};
     double tolerance = 0.05;  ///< the greatest error of the run's own prediction, as a share of the rate
     std::uint64_t fewest_tasks = 20;  ///< the least number of invocations of a stage, unless `in_sequence`
     bool calibrate = true;            ///< whether changes are predicted with the overhead of `calibrated`

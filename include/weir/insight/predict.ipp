@@ -68,6 +68,32 @@ WEIR_INLINE predict_options short_simulation(double tasks, double most) noexcept
     return how;
 }
 
+WEIR_INLINE double mean_seconds(const recorded_stage& stage) noexcept {
+    double sum = 0;
+    for (const recorded_task& each : stage.tasks)
+        sum += static_cast<double>(each.run.count()) + static_cast<double>(each.await.count());
+    return stage.tasks.empty() ? 0 : sum * 1e-9 / static_cast<double>(stage.tasks.size());
+}
+
+WEIR_INLINE predict_options in_whole_waves(predict_options how, const pipeline_settings& settings,
+                                           const recording& from) noexcept {
+    double at_once = 1;  // items in a stage
+    for (std::size_t i = 0; i < from.stages.size() && i < settings.stages.size(); ++i) {
+        if (from.num_items == 0) break;
+        const double tasks =
+            static_cast<double>(from.stages[i].num_tasks) / static_cast<double>(from.num_items);
+        auto slots = static_cast<double>(settings.stages[i].concurrency);
+        // No more slots work than the rate needs; a change may double it.
+        if (from.rate > 0) slots = smaller(slots, 2 * (1 + from.rate * tasks * mean_seconds(from.stages[i])));
+        at_once = larger(at_once, slots / larger(1.0, tasks));
+    }
+    const auto wave = nearest<std::uint64_t>(at_once);
+    if (20 * wave <= how.items) return how;
+    how.items = larger<std::uint64_t>(5, (how.items + wave - 1) / wave) * wave;
+    how.skipped = 2 * wave;
+    return how;
+}
+
 WEIR_INLINE double tasks_per_item(const recording& from) noexcept {
     double tasks = 0;
     for (const recorded_stage& each : from.stages) tasks += static_cast<double>(each.num_tasks);

@@ -78,17 +78,16 @@ WEIR_INLINE double failed_share(const stage_stats& stage) {
 // ones all get their average time. `results`: the mean number of results of all invocations.
 WEIR_INLINE std::vector<recorded_task> estimated_tasks(const stage_stats& stage, double results) {
     const double busy = static_cast<double>(stage.times().busy().count());
-    const double whole = static_cast<double>(stage.busy.count());
     const double run_share = busy > 0 ? static_cast<double>(stage.times().run.count()) / busy : 1;
-    const double work_share = whole > busy ? busy / whole : 1;  // without the waits for a thread
+    const double at_work = work_share(stage);
     const double failed = failed_share(stage);
     const auto n = static_cast<double>(smaller<std::uint64_t>(stage.num_tasks, sample_size));
     const auto num_failed = nearest<std::size_t>(failed * n);
     std::vector<double> times = evenly_sampled(stage.task_times, sample_size - num_failed);
-    for (double& each : times) each *= work_share;
+    for (double& each : times) each *= at_work;
     if (!stage.outputs.empty() && failed < 1) results /= 1 - failed;
     std::vector<recorded_task> tasks = to_tasks(times, run_share, results);
-    const double failure_time = static_cast<double>(stage.ave_failure_time().count()) * work_share;
+    const double failure_time = static_cast<double>(stage.ave_failure_time().count()) * at_work;
     for (const recorded_task& each : to_tasks(std::vector<double>(num_failed, failure_time), run_share, 0))
         tasks.push_back({each.run, each.await, 0, true});
     return tasks;

@@ -43,13 +43,11 @@ WEIR_INLINE time_sample times_of(const stage_stats& stage) {
         plain.add(middle, static_cast<double>(each.count), spread);
         logs.add(natural_log(middle), static_cast<double>(each.count), spread / (middle * middle));
     }
-    const double busy = static_cast<double>(stage.times().busy().count());
-    const double whole = static_cast<double>(stage.busy.count());
-    const double work_share = busy > 0 && whole > busy ? busy / whole : 1;
+    const double at_work = work_share(stage);
     const double count = static_cast<double>(times.count());
     const double mean = static_cast<double>(times.sum().count()) / count;
-    all.time = {mean * work_share, plain.variance() * work_share * work_share, count};
-    all.log_time = {logs.mean() + natural_log(work_share), logs.variance(), count};
+    all.time = {mean * at_work, plain.variance() * at_work * at_work, count};
+    all.log_time = {logs.mean() + natural_log(larger(at_work, 1e-9)), logs.variance(), count};
     return all;
 }
 

@@ -32,19 +32,10 @@ WEIR_INLINE bool is_within(const resources& used, const plan_limits& limits) noe
            (limits.threads == 0 || used.threads <= limits.threads);
 }
 
-// Simulates at least ten items for each slot of a stage behind the last aggregate, up to 1000 items: with
-// fewer, many slots would seem as fast as a few.
 WEIR_INLINE double planned_rate(const pipeline_settings& settings, const recording& from) {
-    constexpr std::uint64_t most_items = 1'000;
-    std::uint64_t most_slots_behind = 1;
-    for (const stage_settings& each : settings.stages) {
-        const bool begins = each.role == stage_role::aggregate;
-        most_slots_behind = begins ? 1 : larger<std::uint64_t>(most_slots_behind, each.concurrency);
-    }
-    predict_options how = short_simulation(tasks_per_item(from), most_items);
-    how.items = larger(how.items, smaller(most_items, 10 * most_slots_behind));
-    how.skipped = how.items / 10;
-    return predict(settings, from, how).rate;
+    constexpr double most_items = 1'000;
+    const predict_options how = short_simulation(tasks_per_item(from), most_items);
+    return predict(settings, from, in_whole_waves(how, settings, from)).rate;
 }
 
 // The time of a stage for one item of the consumer, in seconds: `in_slots`, the time of its slots (workers),

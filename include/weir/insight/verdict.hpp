@@ -43,7 +43,8 @@ struct verdict {
 /// Predicts the effect of changes, and judges the result.
 /// \returns the verdict: see `judge`.
 /// Errors: as `what_if`.
-/// Cost:   that of some 200 simulations, 0.1 s for five stages; for batches, times their size: see `predict`.
+/// Cost:   that of some 200 simulations, 0.1 s for five stages, and with the square of the number of stages;
+///         for batches, times their size: see `predict`.
 [[nodiscard]] verdict explain(const recording& from, const what_if_options& options = {});
 
 /// Explains a run by its statistics: predicts from the recording that `record_of` makes of them. Looks also
@@ -56,7 +57,8 @@ struct verdict {
 /// \returns the verdict. `limit_cause::unsure` if even the states tell nothing; the sentence then doesn't say
 ///          why the run can't be predicted.
 /// Errors: `std::bad_alloc`.
-/// Cost:   that of some 200 simulations, 0.1 s for five stages; for batches, times their size: see `predict`.
+/// Cost:   that of some 200 simulations, 0.1 s for five stages, and with the square of the number of stages;
+///         for batches, times their size: see `predict`.
 [[nodiscard]] verdict explain(const pipeline_stats& stats);
 
 namespace detail {
@@ -85,18 +87,20 @@ verdict verdict_of_states(const pipeline_stats& stats, std::string why);
 ///
 /// \param stats  of a whole run, or of a lap (a part of a run): the difference of two `run::stats`.
 /// \returns the verdict. None if the consumer has got fewer than 20 items; if a stage has finished 1 to 19
-///          invocations; or if the simulations would take longer than 0.1 s, or than `stats.elapsed`. If the
-///          run can't be predicted, the verdict is made from the states of its slots (workers of stages);
-///          none if these tell nothing. `explain` returns a verdict in all these cases; its cause may be
-///          `limit_cause::unsure`.
-/// Errors: `std::bad_alloc`. Cost: about 10 to 20 ms for five stages.
+///          invocations; or if the simulations would take longer than `stats.elapsed`. If the run can't be
+///          predicted, or the simulations would take longer than 0.1 s, as with more than about 16 stages,
+///          the verdict is made from the states of its slots (workers of stages); none if these tell nothing.
+///          `explain` returns a verdict in all these cases; its cause may be `limit_cause::unsure`.
+/// Errors: `std::bad_alloc`. Cost: about 10 to 20 ms for five stages; it grows with the square of the number
+///         of stages, up to 0.1 s.
 [[nodiscard]] std::optional<verdict> brief_verdict(const pipeline_stats& stats);
 
 namespace detail {
 
-// The estimated time that `brief_verdict` needs. The estimate is the same on each machine, so that a run with
-// a simulated clock (`virtual_time`) has the same reports everywhere.
-duration cost_of_brief_verdict(const pipeline_stats& stats) noexcept;
+// The estimated time of the simulations of `brief_verdict`; 0 if the run can't be predicted. The estimate is
+// the same on each machine, so that a run with a simulated clock (`virtual_time`) has the same reports
+// everywhere.
+duration cost_of_brief_verdict(const pipeline_stats& stats);
 
 // Returns the sentence of `brief_verdict`; an empty string if there is no verdict.
 std::string brief_sentence(const pipeline_stats& stats);

@@ -40,13 +40,6 @@ WEIR_INLINE void demand_pool(const pipeline_settings& settings, std::size_t pool
     throw std::invalid_argument("weir: there is no pool number " + std::to_string(pool));
 }
 
-WEIR_INLINE double mean_seconds(const recorded_stage& stage) {
-    double sum = 0;
-    for (const recorded_task& each : stage.tasks)
-        sum += static_cast<double>(each.run.count()) + static_cast<double>(each.await.count());
-    return stage.tasks.empty() ? 0 : sum * 1e-9 / static_cast<double>(stage.tasks.size());
-}
-
 // \returns " for a, b": the stages whose functions this thread pool calls; empty if it calls all functions.
 WEIR_INLINE std::string users_of(std::size_t pool, const pipeline_settings& settings) {
     std::string names;
@@ -257,7 +250,7 @@ WEIR_INLINE void add_effects(what_if_result& result, const std::vector<setting_c
     const double elements = elements_per_item(from.settings);
     for (std::size_t i = 0; i < changes.size(); ++i) {
         const pipeline_settings changed = with_change(from.settings, changes[i], from);
-        const prediction p = predict(changed, from, options);
+        const prediction p = predict(changed, from, in_whole_waves(options, changed, from));
         const double scale = elements_per_item(changed) / elements;
         predicted_change& next = effects[i];
         next = {changes[i], p.rate, p.low, p.high, 0, {}};
@@ -282,7 +275,9 @@ WEIR_INLINE what_if_result effects_of(const std::vector<setting_change>& changes
 
 }  // namespace detail
 
-WEIR_INLINE what_if_result what_if(const recording& from, const what_if_options& options) {
+WEIR_INLINE what_if_result what_if(const recording& from, const what_if_options& given) {
+    what_if_options options = given;
+    options.simulation = detail::in_whole_waves(options.simulation, from.settings, from);
     const std::vector<setting_change> changes =
         options.changes.empty() ? usual_changes(from) : options.changes;
     if (!options.calibrate) return detail::effects_of(changes, from, options);

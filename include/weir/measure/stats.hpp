@@ -186,6 +186,19 @@ struct stage_stats {
 /// nor a time, such as name, concurrency and `setup`, is that of `later`. Nothing becomes negative.
 [[nodiscard]] stage_stats operator-(stage_stats later, const stage_stats& earlier);
 
+namespace detail {
+
+// The time of the finished invocations, or of all, without their waits for a thread, if that is longer.
+inline duration time_of_invocations(const stage_stats& stage) noexcept {
+    return larger(sum(stage.task_time, stage.failure_time), stage.busy);
+}
+
+// \returns the part of the times of finished invocations in which the function had a thread, or was suspended
+//          itself; in the rest it was ready to run and had no thread. At least 0, at most 1.
+double work_share(const stage_stats& stage) noexcept;
+
+}  // namespace detail
+
 /// When the consumer (which takes the results) got its first item, and the throughput since then, which
 /// excludes the start-up time of stages, such as the time to load a model.
 struct first_item_stats {

@@ -35,6 +35,15 @@ WEIR_INLINE duration stage_stats::ave_failure_time() const noexcept {
     return detail::average(failure_time, num_failures);
 }
 
+WEIR_INLINE double detail::work_share(const stage_stats& stage) noexcept {
+    const slot_times times = stage.times();
+    const double whole = static_cast<double>(sum(stage.task_time, stage.failure_time).count());
+    const double without_thread = static_cast<double>(sum(times.runnable, times.overhead).count());
+    // An invocation that began before a lap is whole in its histogram, and the times have a part of it.
+    const double rest = smaller(whole - static_cast<double>(times.busy().count()), without_thread);
+    return rest > 0 ? 1 - rest / whole : 1;
+}
+
 WEIR_INLINE channel_stats operator-(channel_stats later, const channel_stats& earlier) {
     detail::subtract(later, earlier, &channel_stats::elapsed, &channel_stats::num_put,
                      &channel_stats::num_get, &channel_stats::num_discarded, &channel_stats::put_wait,

@@ -205,13 +205,15 @@ WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
     constexpr double items_of_explain = 11 * 2'000, most_items = 300, fewest_items = 40;
     if (const std::optional<verdict> brief = brief_verdict(stats)) return brief->sentence;
     const double changes = 1 + 3 * static_cast<double>(stats.stages.size());
-    const double items = most_tasks / (changes * tasks_per_item(stats));
-    if (items >= items_of_explain) return explain(stats).sentence;
-    if (items < 5 * fewest_items) return verdict_of_states(stats, "a prediction takes too long").sentence;
-    const auto fewer = static_cast<std::uint64_t>(smaller(most_items, items / 5));
-    const predict_options shorter{.items = fewer, .skipped = fewer / 10, .resamples = 4};
     try {
-        return explain(record_of(stats), {.simulation = shorter}).sentence;
+        const recording from = record_of(stats);
+        const double items = most_tasks / (changes * (1 + tasks_per_item(from)));
+        const auto fewer = static_cast<std::uint64_t>(smaller(most_items, items / 5));
+        const predict_options shorter{.items = fewer, .skipped = fewer / 10, .resamples = 4};
+        if (items >= items_of_explain) return explain(stats).sentence;
+        if (items < 5 * fewest_items || in_whole_waves(shorter, from.settings, from).items > fewer)
+            return verdict_of_states(stats, "a prediction takes too long").sentence;
+        return explain(from, {.simulation = shorter}).sentence;
     } catch (const std::invalid_argument&) {
         return explain(stats).sentence;  // the run can't be simulated, so `explain` returns at once
     }

@@ -164,12 +164,13 @@ inline void append_failures(std::string& out, const run_view& view) {
     for (std::size_t i = 0; i < view.num_stages(); ++i) {
         const stage_stats& s = run.total.stages[i];
         if (s.num_failures == 0) continue;
-        counts.add({view.stage(i), units::count(s.num_failures), units::count(s.num_tasks),
-                    s.num_tasks == 0 ? "–"
-                                     : units::percent(static_cast<double>(s.num_failures) /
-                                                      static_cast<double>(s.num_tasks)),
-                    time_markup(s.ave_failure_time()),
-                    s.busy <= duration(0) ? "–" : units::percent(share_of(s.failure_time, s.busy))});
+        counts.add(
+            {view.stage(i), units::count(s.num_failures), units::count(s.num_tasks),
+             s.num_tasks == 0
+                 ? "–"
+                 : units::percent(static_cast<double>(s.num_failures) / static_cast<double>(s.num_tasks)),
+             time_markup(s.ave_failure_time()),
+             s.busy <= duration(0) ? "–" : units::percent(share_of(s.failure_time, time_of_invocations(s)))});
     }
     using align = html_table::align;
     html_table table("What failed, in that order", {{"stage"},

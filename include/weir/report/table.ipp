@@ -218,7 +218,8 @@ inline text_table failures_table(const std::vector<stage_stats>& stages) {
     for (const stage_stats& s : stages) {
         if (s.num_failures == 0) continue;
         table.add({s.name, units::count(s.num_failures, 8), units::time(s.ave_failure_time()),
-                   units::time(s.failure_time), percent_cell(share_of(s.failure_time, s.busy), s.busy)});
+                   units::time(s.failure_time),
+                   percent_cell(share_of(s.failure_time, time_of_invocations(s)), s.busy)});
     }
     return table;
 }

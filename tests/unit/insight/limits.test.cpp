@@ -376,15 +376,23 @@ TEST_CASE("tasks as short as the move of an item are named, rather than threads 
 TEST_CASE("a stage that spends its time on items that fail says so") {
     pipeline_stats stats = figures().stage("parse", {.run = 1s}).consumed(900ms);
     stats.stages[0].num_failures = 40;
-    stats.stages[0].failure_time = 500ms;
+    stats.stages[0].task_time = stats.stages[0].failure_time = 500ms;
     const auto deeper = weir::detail::deeper_limit(stats, limit_cause::stage, "parse");
     REQUIRE(deeper);
     CHECK(deeper->cause == limit_cause::failures);
     CHECK_THAT(deeper->sentence, ContainsSubstring("50 % of its time on items that then fail (40 of 100)"));
     CHECK(weir::detail::limit_by_states(stats).cause == limit_cause::failures);
 
+    stats.stages[0].task_time = 900ms;
     stats.stages[0].failure_time = 100ms;
     CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::stage, "parse"));
+
+    // The times of invocations include those in which they had no thread.
+    stats.stages[0].task_time = 6s;
+    stats.stages[0].failure_time = 4s;
+    const auto waiting = weir::detail::deeper_limit(stats, limit_cause::stage, "parse");
+    REQUIRE(waiting);
+    CHECK_THAT(waiting->sentence, ContainsSubstring("40 % of its time on items that then fail"));
 }
 
 TEST_CASE("a stage that spends its time on repeated calls says so") {

@@ -4,6 +4,7 @@
 #include <weir/weir.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -171,12 +172,13 @@ TEST_CASE("the time in which a function had no thread is not part of its recorde
     stage.outputs = {1};
     stage.num_tasks = 10;
     for (int i = 0; i < 10; ++i) stage.task_times.record(20ms);
-    stage.task_time = stage.busy = 200ms;
+    stage.task_time = 200ms;
     weir::slot_times spent;
     spent.run = 10ms;
     spent.await = 40ms;
     spent.runnable = 150ms;
     stage.per_slot = {spent};
+    stage.busy = spent.busy();
     weir::pipeline_stats stats;
     stats.stages = {source, stage};
     stats.channels.resize(2);
@@ -187,6 +189,31 @@ TEST_CASE("the time in which a function had no thread is not part of its recorde
         CHECK(static_cast<double>(each.run.count()) == Approx(1e6).epsilon(0.01));
         CHECK(static_cast<double>(each.await.count()) == Approx(4e6).epsilon(0.01));
     }
+}
+
+TEST_CASE("the recorded times of a run are those of its functions, also if few threads run many slots") {
+    weir::thread_pool pool(1);
+    std::atomic<int> worked{0};
+    const auto compute = [&worked](int n) -> weir::task<int> {
+        for (int part = 0; part < 3; ++part) {
+            co_await weir::yield();
+            for (int i = 0; i < 5'000; ++i) worked.fetch_add(1, std::memory_order_relaxed);
+        }
+        co_return n;
+    };
+    auto run =
+        (weir::source(std::views::iota(0, 200)) | weir::pipe(compute, {.concurrency = 16}) | weir::sink())
+            .start(pool);
+    while (run.get()) {
+    }
+    const weir::pipeline_stats stats = run.stats();
+    const weir::stage_stats& stage = stats.stages[1];
+    CHECK(stage.task_time > 2 * stage.busy);  // 15 slots of 16 wait for the thread
+    weir::duration recorded{};
+    const recording all = weir::record_of(stats);
+    for (const weir::recorded_task& each : all.stages[1].tasks) recorded += each.run + each.await;
+    CHECK(static_cast<double>(recorded.count()) ==
+          Approx(static_cast<double>(stage.busy.count())).epsilon(0.01));
 }
 
 TEST_CASE("a pipeline that ends with a for_each gets a sink and a consumer that take no time") {

@@ -73,7 +73,8 @@ TEST_CASE("the times of a histogram: the mean is exact, and a bucket counts as a
 TEST_CASE("times leave out those in which the function was ready and had no thread") {
     weir::stage_stats stage;
     stage.task_times.record(10ms, 100);
-    stage.busy = 1s;
+    stage.task_time = 1s;
+    stage.busy = 500ms;
     stage.per_slot.resize(1);
     stage.per_slot[0].run = 500ms;
     stage.per_slot[0].runnable = 500ms;
