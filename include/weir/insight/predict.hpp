@@ -27,6 +27,7 @@ namespace weir {
 ///
 /// \param settings  those of the recording, with changes; names and roles of the stages remain.
 /// \param from      the recording of a run, whose times and results the simulated stages take.
+/// \param options   if N slots of a stage work at once, choose at least 5 N items, and skip 2 N.
 /// \returns the rate and the statistics of the simulated run.
 /// Errors: `std::invalid_argument` for settings that no pipeline can have, such as a concurrency of 0, and
 ///         for a recording of other stages; for `items` below 2, for `skipped` of 0 or not below `items`, and
@@ -132,8 +133,8 @@ struct setting_change {
 /// Options of `what_if`.
 struct what_if_options {
     std::vector<setting_change> changes = {};  ///< the changes to predict; if empty, `usual_changes`
-    /// The options of each prediction. If hundreds of slots of a stage work at once, a prediction simulates more
-    /// than `items` items: 5 for each of these slots.
+    /// The options of each prediction. If hundreds of slots of a stage work at once, a prediction simulates
+    /// more than `items` items: 5 for each of these slots.
     predict_options simulation = {.resamples = 10};
     double tolerance = 0.05;  ///< the greatest error of the run's own prediction, as a share of the rate
     std::uint64_t fewest_tasks = 20;  ///< the least number of invocations of a stage, unless `in_sequence`
