@@ -33,13 +33,8 @@ inline std::FILE* open_input(const char* path) {
 #endif
 }
 
-// The content of a file, which may be a pipe; empty if the file can't be read. `error` is then set to errno,
-// else to 0. The path is as in `open_input`.
-std::string text_of_file(const std::string& path, int& error);
-inline std::string text_of_file(const std::string& path) {
-    int ignored = 0;
-    return text_of_file(path, ignored);
-}
+// The content of a file; empty if the file can't be read.
+std::string text_of_file(const std::string& name);
 
 // The CPU quota of this process by Linux control groups, in processors, rounded up; 0: no limit. The minimum
 // over the process's group and all parent groups. `root`: a prefix of all paths, for tests.

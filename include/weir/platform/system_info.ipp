@@ -7,27 +7,19 @@
 
 #include <weir/platform/config.hpp>
 
-#include <cerrno>   // for errno, EIO
 #include <cstdlib>  // for std::strtoll
 #include <cstring>  // for std::strstr
 
 namespace weir::detail {
 
-WEIR_INLINE std::string text_of_file(const std::string& path, int& error) {
+WEIR_INLINE std::string text_of_file(const std::string& name) {
     std::string text;
-    std::FILE* const file = open_input(path.c_str());
-    error = file == nullptr ? errno : 0;
+    std::FILE* const file = std::fopen(name.c_str(), "r");
     if (file == nullptr) return text;
-    try {
-        char part[4096];
-        for (std::size_t n = 0; (n = std::fread(part, 1, sizeof part, file)) != 0;) text.append(part, n);
-    } catch (...) {
-        std::fclose(file);
-        throw;
-    }
-    if (std::ferror(file) != 0) error = errno != 0 ? errno : EIO;
+    char part[512];
+    for (std::size_t n = 0; (n = std::fread(part, 1, sizeof part, file)) != 0;) text.append(part, n);
     std::fclose(file);
-    return error == 0 ? text : std::string();
+    return text;
 }
 
 WEIR_INLINE std::string line_of_system(const char* file, const std::string& label) {

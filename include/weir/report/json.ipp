@@ -10,7 +10,10 @@
 #include <weir/platform/system_info.hpp>
 #include <weir/report/log.hpp>
 
+#include <cerrno>        // for errno
 #include <cstdint>       // for std::int64_t
+#include <cstdio>        // for std::FILE, std::fread
+#include <memory>        // for std::unique_ptr
 #include <system_error>  // for std::errc, std::system_error
 
 namespace weir::detail {
@@ -241,9 +244,14 @@ WEIR_INLINE void write_json(const std::string& path, const run_record& run) {
 }
 
 WEIR_INLINE run_record read_run(const std::string& path) {
-    int error = 0;
-    const std::string text = detail::text_of_file(path, error);
-    if (error != 0) throw std::system_error(error, std::generic_category(), path);
+    const auto close = [](std::FILE* file) { std::fclose(file); };
+    const std::unique_ptr<std::FILE, decltype(close)> file(detail::open_input(path.c_str()), close);
+    std::string text;
+    char part[4096];
+    for (std::size_t n = 1; file != nullptr && n != 0; text.append(part, n))
+        n = std::fread(part, 1, sizeof part, file.get());
+    if (file == nullptr || std::ferror(file.get()) != 0)
+        throw std::system_error(errno, std::generic_category(), path);
     return weir::run_from_json(text);
 }
 
