@@ -198,14 +198,15 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
     // Returns the next item, or the mark that ends an epoch; else the status `closed` or `timed_out`. Blocks
     // the calling thread.
     get_result<T> take(duration max_wait = (duration::max)()) {
-        detail::consumer_sampler* const times = core().consumer();
+        detail::run_core<policy>& all = core();
+        detail::consumer_sampler* const times = all.consumer();
         if (times != nullptr) times->called();
-        std::optional<T> first = fetched_ahead_.take(core());
+        std::optional<T> first = fetched_ahead_.take(all);
         const auto wait = [&] { return out_->blocking_get(max_wait); };
-        get_result<T> got = first ? get_result<T>(*std::move(first)) : core().drive_loops_in(wait);
+        get_result<T> got = first ? get_result<T>(*std::move(first)) : all.drive_loops_in(wait);
         if (times != nullptr) times->returned(got && !item_traits::is_mark(*got));
         if constexpr (detail::is_epoch_item<T>) {
-            std::optional<T> late = got ? std::nullopt : fetched_ahead_.take(core());  // put during the wait
+            std::optional<T> late = got ? std::nullopt : fetched_ahead_.take(all);  // put during the wait
             if (late) return get_result<T>(*std::move(late));
         }
         return got;
@@ -231,9 +232,8 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
                 std::optional<T> next = co_await get;
                 if (next) got.emplace(*std::move(next));
             }
-            if (!got) {
-                std::optional<T> late = fetched_ahead_.take(core());  // put during the wait
-                if (late) got.emplace(*std::move(late));
+            if (!got) {  // as in take()
+                if (auto late = fetched_ahead_.take(core())) got.emplace(*std::move(late));
             }
             if (!got) end_stream();
             if (!got) break;
