@@ -93,8 +93,8 @@ class stage_worker final : public stage_task<Kind> {
                     return next;
             } else {
                 now = it.next == worker_step::take ? state::take : state::end;
+                iteration_.reset();  // before the item: a generator may refer to it until its end
                 input_.drop();
-                iteration_.reset();
             }
         }
     }

@@ -8,7 +8,9 @@
 #include <weir/run/invocation.hpp>
 #include <weir/sampling/sampler.hpp>
 #include <weir/stages/epochs.hpp>
+#include <weir/stages/filter.hpp>
 #include <weir/stages/pipeline.hpp>
+#include <weir/stages/traverse.hpp>
 #include <weir/task/async_generator.hpp>
 #include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>
@@ -23,6 +25,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <stdexcept>
@@ -263,6 +266,75 @@ class two_of_three {
 };
 
 }  // namespace
+
+namespace {
+
+// An item that notes its end.
+class noted {
+  public:
+    explicit noted(std::string& log) noexcept : log_(&log) {}
+    noted(noted&& other) noexcept : log_(std::exchange(other.log_, nullptr)) {}
+    noted& operator=(noted&&) = delete;
+    ~noted() {
+        if (log_ != nullptr) *log_ += "item;";
+    }
+    std::string& log() const noexcept { return *log_; }
+
+  private:
+    std::string* log_;
+};
+// A local object of a generator, which needs the item until its end.
+struct reader {
+    explicit reader(const noted& of) noexcept : log(of.log()) {}
+    reader(const reader&) = delete;
+    reader& operator=(const reader&) = delete;
+    ~reader() { log += "reader;"; }
+    std::string& log;
+};
+
+const auto read_on = [](const noted& item) -> weir::generator<int> {
+    const reader uses(item);
+    for (int i = 0;; ++i) co_yield i;
+};
+const auto read_on_later = [](const noted& item) -> weir::async_generator<int> {
+    const reader uses(item);
+    for (int i = 0;; ++i) co_yield i;
+};
+
+// What a stage destroys, in this order, if its results are wanted no longer.
+template <class Stage>
+strings ends_of(const Stage& stage) {
+    strings all;
+    for (const bool stops : {false, true}) {
+        std::string log;
+        const auto one = [&log, n = 0]() mutable {
+            return n++ == 0 ? std::optional<noted>(std::in_place, log) : std::nullopt;
+        };
+        virtual_time time;
+        if (stops) {
+            auto run = (weir::source(one) | stage | weir::sink(1)).start(time);
+            CHECK(run.get() == 0);
+            run.stop();
+        } else {
+            CHECK(take_all((weir::source(one) | stage | weir::take(2) | weir::sink(1)).start(time)) ==
+                  ints{0, 1});
+        }
+        all.push_back(log);
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("a generator that nobody needs any longer is destroyed before its item") {
+    const strings in_order(2, "reader;item;");
+    CHECK(ends_of(weir::flat_map(read_on)) == in_order);
+    CHECK(ends_of(weir::flat_map(read_on_later)) == in_order);
+    CHECK(ends_of(weir::pipe(read_on)) == in_order);
+    CHECK(ends_of(weir::pipe(read_on_later)) == in_order);
+    const auto node = [](const noted& item, weir::feeder<noted>&) { return read_on(item); };
+    CHECK(ends_of(weir::traverse(node)) == in_order);
+}
 
 TEST_CASE("the elements of each item become items, in order") {
     CHECK(parts_of(weir::source(std::vector<ints>{{0, 1, 2, 3}, {4, 5, 6, 7}, {8}})) ==
