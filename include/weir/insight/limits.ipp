@@ -56,6 +56,13 @@ WEIR_INLINE std::optional<visible_limit> reason_of_blocks(const stage_stats& sta
                                  is_block ? "blocks" : "memory", ", or let go of its results earlier"})};
 }
 
+// The time whose share the waits for blocks or memory are: of `batch_slots`, where one slot waits for all, that
+// of the run; else that of all slots.
+WEIR_INLINE duration time_of_block_waits(const stage_stats& stage, duration run) {
+    const slot_times times = stage.times();
+    return stage.kind == "batch_slots" ? run : times.total() - times.off;
+}
+
 // \returns the reason if invocations take long because of waits, copies, retries or failures; else none.
 WEIR_INLINE std::optional<visible_limit> reason_in_stage(const stage_stats& stage) {
     const auto limit = [&stage](limit_cause cause, std::initializer_list<std::string_view> what) {
@@ -164,13 +171,17 @@ WEIR_INLINE std::optional<visible_limit> reason_for_threads(const pipeline_stats
 WEIR_INLINE std::optional<visible_limit> deeper_limit(const pipeline_stats& stats, limit_cause found,
                                                       std::string_view stage) {
     const stage_stats* at = nullptr;
+    std::optional<visible_limit> waits;
     for (const stage_stats& each : stats.stages) {
-        if (each.name == stage) at = &each;
-        // A slow consumer (of the results) keeps items, and so their memory: then the waits are not the
-        // cause.
-        const auto waits = reason_of_blocks(each, stats.elapsed);
-        if (waits && found != limit_cause::consumer) return waits;
+        if (each.name == stage) {
+            at = &each;
+            // A slow stage or consumer keeps items, and so the memory of the stages before it: then their
+            // waits are not the cause, and more memory would be used up as well.
+            if (found == limit_cause::stage) waits.reset();
+        }
+        if (!waits) waits = reason_of_blocks(each, time_of_block_waits(each, stats.elapsed));
     }
+    if (waits && found != limit_cause::consumer) return waits;
     if (found == limit_cause::stage && at != nullptr) {
         if (auto reason = reason_in_stage(*at)) return reason;
     }

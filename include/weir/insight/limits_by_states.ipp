@@ -196,7 +196,7 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
             return says(limit_cause::bytes, ordered->name,
                         {"the run's limit of bytes holds the source back, ", percent_text(most_order),
                          " of its time: raise run_options::max_bytes, or let stages make smaller items"});
-        if (const auto waits = reason_of_blocks(*ordered, stats.elapsed))
+        if (const auto waits = reason_of_blocks(*ordered, time_of_block_waits(*ordered, stats.elapsed)))
             return says(waits->cause, waits->stage, {waits->sentence});
         return says(limit_cause::order, ordered->name,
                     {"stage '", ordered->name, "' holds finished items back to keep an order, ",

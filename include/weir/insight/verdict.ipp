@@ -55,6 +55,17 @@ WEIR_INLINE suspect suspect_of(const setting_change& change) {
     return {cause, cause == limit_cause::room ? std::string_view() : std::string_view(change.stage)};
 }
 
+// Whether a verdict may name the change. That of the size of batches is predicted as if the stages behind took
+// as long for a batch of another size, which holds for few of them. So it is named only if no change of another
+// kind is worthwhile.
+WEIR_INLINE bool is_eligible(const what_if_result& result, const setting_change& change) {
+    if (change.kind != change_kind::batch_size) return true;
+    for (const predicted_change& each : result.changes) {
+        if (each.change.kind != change_kind::batch_size && each.gain >= worthwhile_gain) return false;
+    }
+    return true;
+}
+
 // The share of the resamples (predictions from samples drawn at random) in which the changes of this suspect
 // bring most, or nearly as much; for `balanced`, the share in which no change brings 7 %. 1 without
 // resamples, 0 without changes.
@@ -67,6 +78,7 @@ WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     for (std::size_t k = 0; k < n; ++k) {
         double best = 0, own = 0;
         for (const predicted_change& each : result.changes) {
+            if (!is_eligible(result, each.change)) continue;
             best = larger(best, each.gains[k]);
             if (suspect_of(each.change) == one) own = larger(own, each.gains[k]);
         }
@@ -76,7 +88,7 @@ WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     return static_cast<double>(same) / static_cast<double>(n);
 }
 
-// Returns the change with the greatest gain. Of several that bring nearly as much, the one whose kind is
+// Returns the eligible change with the greatest gain. Of several that bring nearly as much, the one whose kind is
 // first in `order`: if only the consumer takes time, larger batches would bring as much as a faster one.
 // Threads come before a faster function: a number is easier to change.
 WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
@@ -86,10 +98,13 @@ WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
                                                change_kind::faster,      change_kind::completion_order,
                                                change_kind::max_bytes,   change_kind::capacity,
                                                change_kind::batch_size};
-    const predicted_change& best = result.changes.front();
+    std::size_t first_eligible = 0;
+    while (!is_eligible(result, result.changes[first_eligible].change)) ++first_eligible;
+    const predicted_change& best = result.changes[first_eligible];
     for (const change_kind first : order) {
         for (const predicted_change& each : result.changes) {
-            if (each.change.kind == first && 1 + each.gain > (1 + best.gain) * (1 - tie)) return each;
+            const bool is_tie = 1 + each.gain > (1 + best.gain) * (1 - tie);
+            if (each.change.kind == first && is_tie && is_eligible(result, each.change)) return each;
         }
     }
     return best;
@@ -175,7 +190,9 @@ WEIR_INLINE std::string threads_text(const setting_change& change, const what_if
 WEIR_INLINE std::string effect_text(const verdict& v, const recording& from) {
     constexpr double great = 9;  // such as that of a change to the only stage that takes time
     const std::string gain = v.gain > great ? "more than ten times as much" : percent_text(v.gain) + " more";
+    const bool is_size = v.change->kind == change_kind::batch_size;
     return concat({"; ", describe(*v.change, from.settings), " would bring ", gain,
+                   is_size ? ", if the stages behind take as long for each of them" : "",
                    " (sure: ", percent_text(v.sure), ")"});
 }
 

@@ -426,6 +426,30 @@ TEST_CASE("a stage that copies tells copies from waits for blocks and for memory
     CHECK_THAT(deeper(0s, 400ms).sentence, ContainsSubstring("memory of the device 40 % of its time"));
 }
 
+TEST_CASE("the waits of a stage's slots are a share of the time of all slots") {
+    pipeline_stats stats = figures().stage("to_device", {.await = 1s}).consumed(900ms);
+    stats.stages[0].per_slot.resize(4, stats.stages[0].per_slot[0]);
+    stats.stages[0].busy = 4s;
+    const auto waiting = [&stats](weir::duration memory) {
+        stats.stages[0].transfers = weir::transfer_stats{.num_memory_waits = 4, .memory_wait = memory};
+        return weir::detail::deeper_limit(stats, limit_cause::room, "to_device");
+    };
+    CHECK_FALSE(waiting(1s));
+    REQUIRE(waiting(2s));
+    CHECK_THAT(waiting(2s)->sentence, ContainsSubstring("memory of the device 50 % of its time"));
+}
+
+TEST_CASE("a stage that waits for blocks is not named if a stage behind it is the bottleneck") {
+    pipeline_stats stats = figures()
+                               .stage("decode", {.await = 800ms, .wait_put = 200ms}, "batch_slots")
+                               .stage("train", {.run = 1s})
+                               .consumed(900ms);
+    stats.stages[0].transfers = weir::transfer_stats{.num_block_waits = 80, .block_wait = 800ms};
+    CHECK_FALSE(weir::detail::deeper_limit(stats, limit_cause::stage, "train"));
+    REQUIRE(weir::detail::deeper_limit(stats, limit_cause::stage, "decode"));
+    CHECK(weir::detail::deeper_limit(stats, limit_cause::stage, "decode")->cause == limit_cause::blocks);
+}
+
 TEST_CASE("a stage that waits for blocks is named, unless the consumer is the bottleneck") {
     pipeline_stats stats = figures().stage("fill", {.await = 400ms, .wait_turn = 600ms}).consumed(500ms);
     stats.stages[0].transfers = weir::transfer_stats{.num_block_waits = 4, .block_wait = 400ms};
