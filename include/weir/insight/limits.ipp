@@ -56,8 +56,8 @@ WEIR_INLINE std::optional<visible_limit> reason_of_blocks(const stage_stats& sta
                                  is_block ? "blocks" : "memory", ", or let go of its results earlier"})};
 }
 
-// The time whose share the waits for blocks or memory are: of `batch_slots`, where one slot waits for all, that
-// of the run; else that of all slots.
+// The time whose share the waits for blocks or memory are: of `batch_slots`, where one slot waits for all,
+// that of the run; else that of all slots.
 WEIR_INLINE duration time_of_block_waits(const stage_stats& stage, duration run) {
     const slot_times times = stage.times();
     return stage.kind == "batch_slots" ? run : times.total() - times.off;

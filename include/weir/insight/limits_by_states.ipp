@@ -59,9 +59,15 @@ WEIR_INLINE duration longest_task(const pipeline_stats& stats) {
     return longest;
 }
 
+// Whether the number of the stage's slots can't change.
+WEIR_INLINE bool is_fixed(const stage_stats& stage) {
+    return stage.kind == "source" || (stage.setup && !stage.setup->is_resizable);
+}
+
 // What to change so that a stage is faster that is always busy; empty if nothing is known.
 WEIR_INLINE std::string advice_for(const stage_stats& stage) {
     if (stage.kind == "merge" || stage.kind == "zip") return "";
+    if (is_fixed(stage)) return "; make it faster: it always has one slot";
     const std::size_t threads = stage.setup ? stage.setup->threads : 0;
     const bool works = stage.times().run > stage.times().await;
     if (works && threads != 0 && stage.concurrency >= threads)
@@ -254,7 +260,7 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
         {"no stage is always busy, so the queues probably have too little room for times that vary; the ",
          "busiest is '", busiest->name, "' with ", percent_text(most),
          "; give the queues more room (capacity)",
-         busiest->kind == "source" ? "" : ", or the busiest more slots (concurrency)"});
+         is_fixed(*busiest) ? "" : ", or the busiest more slots (concurrency)"});
 }
 
 }  // namespace weir::detail

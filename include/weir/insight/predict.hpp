@@ -123,10 +123,10 @@ struct setting_change {
 [[nodiscard]] std::string describe(const setting_change& change, const pipeline_settings& before);
 
 /// \returns the changes that `what_if` tries by default. For each stage with a function that takes time: half
-///          the time; twice the slots; completion order. For each queue: a greater capacity; no limit of
-///          bytes. Greater capacities of all queues at once. Half and twice the size of batches. Twice the
-///          threads of each pool. A source, and a consumer, that takes no time. A change to what the run has
-///          already is left out.
+///          the time; twice the slots, if their number can change; completion order. For each queue: a
+///          greater capacity; no limit of bytes. Greater capacities of all queues at once. Half and twice the
+///          size of batches. Twice the threads of each pool. A source, and a consumer, that takes no time. A
+///          change to what the run has already is left out.
 /// Errors: `std::bad_alloc`.
 [[nodiscard]] std::vector<setting_change> usual_changes(const recording& from);
 

@@ -26,13 +26,15 @@ enum class stage_role {
     consumer,      ///< takes the items out of the pipeline; the last stage
 };
 
-/// The settings of one stage. A prediction can change all of them except `name` and `role`.
+/// The settings of one stage. A prediction can change all of them except `name` and `role`. Whether the run
+/// can change the number of slots, `is_resizable`, limits only what `usual_changes` and a tuner try.
 struct stage_settings {
     /// The name of the stage (`stage_options::name`). `record_of` names the consumer `consumer`, or
     /// `the consumer` if a stage has that name.
     std::string name;
     stage_role role = stage_role::function;  ///< what the stage does
     std::size_t concurrency = 1;             ///< the number of slots (workers), at least 1
+    bool is_resizable = true;                ///< `run::set_concurrency` can change their number
     std::size_t capacity = 2;                ///< of the queue behind the stage, in items; at least 1
     /// How many items of average size fit into the byte limit of the queue behind the stage; 0: no such
     /// limit.
@@ -196,6 +198,8 @@ struct recording {
 namespace detail {
 
 stage_role role_of(const stage_stats& stage);
+
+double ratio_of(std::uint64_t of, std::uint64_t to);  // 1 if `to` is 0
 
 // Whether some invocation of the sample has a result. True without a sample: each invocation then has one
 // result.

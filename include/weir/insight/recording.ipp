@@ -238,6 +238,7 @@ WEIR_INLINE recording record_of(const pipeline_stats& stats) {
         settings.concurrency = detail::larger<std::size_t>(stage.concurrency, 1);
         if (stage.setup) {
             if (stage.setup->keeps_order) settings.output_order = output_order::input;
+            settings.is_resizable = stage.setup->is_resizable;
             settings.pool = detail::smaller(stage.setup->executor, i);
             all.settings.pools[settings.pool] = stage.setup->threads;
         }

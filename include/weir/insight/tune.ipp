@@ -64,13 +64,12 @@ WEIR_INLINE void tuner::set_limits(const pipeline_stats& now, const recording& l
         const stage_stats& each = now.stages[i];
         const bool is_twice = std::ranges::count(now.stages, each.name, &stage_stats::name) > 1;
         if (is_first_step && each.outputs.empty() && each.concurrency == 1) fixed_slots_.push_back(each.name);
-        limits_.fixed_slots[i] = is_twice || lap.settings.stages[i].role != stage_role::function ||
+        const stage_settings& set = lap.settings.stages[i];
+        limits_.fixed_slots[i] = is_twice || set.role != stage_role::function || !set.is_resizable ||
                                  detail::has_name(fixed_slots_, each.name);
         limits_.fixed_room[i] = is_twice || each.outputs.empty() || detail::has_name(fixed_room_, each.name);
-        if (lap.num_items != 0) {
-            limits_.per_item[i] =
-                static_cast<double>(lap.stages[i].num_tasks) / static_cast<double>(lap.num_items);
-        }
+        if (lap.num_items != 0)
+            limits_.per_item[i] = detail::ratio_of(lap.stages[i].num_tasks, lap.num_items);
     }
     limits_.pool = options_.pool_stage.empty() ? 0 : lap.settings.stage(options_.pool_stage).pool;
     if (workers == 0 || is_pool_fixed_) {

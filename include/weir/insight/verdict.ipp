@@ -55,9 +55,9 @@ WEIR_INLINE suspect suspect_of(const setting_change& change) {
     return {cause, cause == limit_cause::room ? std::string_view() : std::string_view(change.stage)};
 }
 
-// Whether a verdict may name the change. That of the size of batches is predicted as if the stages behind took
-// as long for a batch of another size, which holds for few of them. So it is named only if no change of another
-// kind is worthwhile.
+// Whether a verdict may name the change. That of the size of batches is predicted as if the stages behind
+// took as long for a batch of another size, which holds for few of them. So it is named only if no change of
+// another kind is worthwhile.
 WEIR_INLINE bool is_eligible(const what_if_result& result, const setting_change& change) {
     if (change.kind != change_kind::batch_size) return true;
     for (const predicted_change& each : result.changes) {
@@ -88,9 +88,9 @@ WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     return static_cast<double>(same) / static_cast<double>(n);
 }
 
-// Returns the eligible change with the greatest gain. Of several that bring nearly as much, the one whose kind is
-// first in `order`: if only the consumer takes time, larger batches would bring as much as a faster one.
-// Threads come before a faster function: a number is easier to change.
+// Returns the eligible change with the greatest gain. Of several that bring nearly as much, the one whose
+// kind is first in `order`: if only the consumer takes time, larger batches would bring as much as a faster
+// one. Threads come before a faster function: a number is easier to change.
 WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
     constexpr double tie = 0.01;
     constexpr std::array<change_kind, 9> order{change_kind::concurrency, change_kind::source,

@@ -178,7 +178,8 @@ WEIR_INLINE std::vector<setting_change> usual_changes(const recording& from) {
         if (each.role == stage_role::source && takes_time) add(change_kind::source, {}, 0);
         if (each.role == stage_role::function && takes_time) {
             add(change_kind::faster, each.name, 0.5);
-            add_number(change_kind::concurrency, each.name, 2 * each.concurrency, detail::most_slots);
+            if (each.is_resizable)
+                add_number(change_kind::concurrency, each.name, 2 * each.concurrency, detail::most_slots);
             if (each.output_order == output_order::input && each.concurrency > 1)
                 add(change_kind::completion_order, each.name, 0);
         }

@@ -137,6 +137,7 @@ struct retry_stats {
 /// How a stage was started: what `record_of` needs, so that a run with other settings can be predicted.
 struct stage_setup {
     bool keeps_order = false;  ///< results keep the order of the items: see `stage_options::output_order`
+    bool is_resizable = true;  ///< `run::set_concurrency` can change its number of slots
     std::size_t executor = 0;  ///< the index of the first stage that has the same executor
     std::size_t threads = 0;   ///< how many coroutines that executor runs at once; 0: no limit (virtual time)
     std::size_t item_bytes = 0;  ///< average in the first output queue; 0: no item yet, or no limit of bytes

@@ -76,6 +76,7 @@ void each_field(like<retry_stats> auto& s, auto&& visit) {
 
 void each_field(like<stage_setup> auto& s, auto&& visit) {
     visit("keeps_order", s.keeps_order);
+    visit("is_resizable", s.is_resizable);
     visit("executor", s.executor);
     visit("threads", s.threads);
     visit("item_bytes", s.item_bytes);

@@ -159,6 +159,8 @@ TEST_CASE("a verdict by states says what to change") {
     stats.stages[0].setup = weir::stage_setup{.threads = 1};
     CHECK_THAT(sentence(stats), EndsWith("; make its function faster, or give it more slots and its executor "
                                          "more threads"));
+    stats.stages[0].setup->is_resizable = false;
+    CHECK_THAT(sentence(stats), EndsWith("; make it faster: it always has one slot"));
     CHECK_THAT(sentence(figures().stage("a", {.runnable = 500ms, .run = 500ms}).consumed(500ms)),
                EndsWith("give their executor more threads"));
     CHECK_THAT(sentence(figures().stage("a", {.run = 500ms, .wait_turn = 500ms}).consumed(500ms)),

@@ -368,6 +368,8 @@ TEST_CASE("the usual changes are those that the pipeline has") {
     CHECK_FALSE(has(change_kind::threads, 4));
     run.settings.pools[0] = 2;
     CHECK(has(change_kind::threads, 4));
+    run.settings.stages[1].is_resizable = false;
+    CHECK_FALSE(has(change_kind::concurrency, 4));
 }
 
 TEST_CASE("the usual changes of great numbers are not refused") {

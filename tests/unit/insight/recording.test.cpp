@@ -191,6 +191,19 @@ TEST_CASE("the time in which a function had no thread is not part of its recorde
     }
 }
 
+TEST_CASE("a recording tells which stages can have more slots") {
+    weir::virtual_time clock;
+    auto run = (weir::source(std::views::iota(0, 60)) | weir::pipe([](int k) { return k; }) | weir::take(50) |
+                weir::aggregate(2) | weir::sink())
+                   .start(clock);
+    while (run.get()) {
+    }
+    const recording all = weir::record_of(run.stats());
+    std::vector<bool> resizable;
+    for (const weir::stage_settings& each : all.settings.stages) resizable.push_back(each.is_resizable);
+    CHECK(resizable == std::vector<bool>{false, true, false, false, true, true});
+}
+
 TEST_CASE("the recorded times of a run are those of its functions, also if few threads run many slots") {
     weir::thread_pool pool(1);
     std::atomic<int> worked{0};
