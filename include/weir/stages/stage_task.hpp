@@ -225,6 +225,15 @@ class stage_task : public slot_machine {
         return set_next(it, it.ends_stage ? worker_step::end : worker_step::take);
     }
 
+    // Ends the iteration without `leave_turn`: the stage has to end, the output is closed, or the turn or the
+    // admission was refused.
+    WEIR_NOINLINE D* abandon(iteration& it) noexcept {
+        if (context_.value.guard) this->end_guard(it);
+        it.ends_stage = it.task >= task_end::last || stage_.ends_when_refused();
+        if (it.ends_stage) stage_.block_turns(it);
+        return finish(it);
+    }
+
     // Returns null, as there is no result to put before this step.
     static std::nullptr_t set_next(iteration_state& it, worker_step next) noexcept {
         it.next = next;

@@ -130,7 +130,9 @@ class stage_worker final : public stage_task<Kind> {
                     stage_.must_wait(stage_.byte_sources(it), !Kind::has_input || !it.place.mark)) {
                     return set_next(it, worker_step::admission);
                 }
-                if (traits.makes_results_later && stage_.is_ordered()) return set_next(it, worker_step::turn);
+                // A take that failed has no item, and so no turn.
+                if (traits.makes_results_later && !it.error && stage_.is_ordered())
+                    return set_next(it, worker_step::turn);
                 [[fallthrough]];
             case phase::work:
                 it.began = stage_.begin_work(me_);
@@ -210,15 +212,6 @@ class stage_worker final : public stage_task<Kind> {
         return finish(it);
     }
 
-    // Ends the iteration without `leave_turn`: the stage has to end, the output is closed, or the turn or the
-    // admission was refused.
-    WEIR_NOINLINE D* abandon(iteration& it) noexcept {
-        if (context_.value.guard) this->end_guard(it);
-        it.ends_stage = it.task >= task_end::last || stage_.ends_when_refused();
-        if (it.ends_stage) stage_.block_turns(it);
-        return finish(it);
-    }
-
     // Continues the iteration when the wait of the step `it.next` has ended.
     WEIR_NOINLINE D* resume_after_wait(iteration& it) noexcept {
         const bool goes_on = waits_.end(it, context_.value);
@@ -262,6 +255,7 @@ class stage_worker final : public stage_task<Kind> {
         stage_.close_output(me_);
     }
 
+    using base::abandon;
     using base::context_;
     using base::finish;
     using base::input_;

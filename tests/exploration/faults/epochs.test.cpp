@@ -20,6 +20,8 @@
 #include <weir/stages/shuffle.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/stages/source.hpp>
+#include <weir/stages/traverse.hpp>
+#include <weir/task/generator.hpp>
 #include <weir/task/sleep.hpp>
 #include <weir/task/task.hpp>
 
@@ -198,6 +200,26 @@ faults::reference rows() {
         faults::no_options, by_epochs());
 }
 
+// A stage adds items to itself, and makes several results of each.
+faults::reference grown() {
+    return faults::make_reference(
+        "grown",
+        [] {
+            return epochs_of(2, 2) |
+                   weir::traverse(
+                       [](item i, weir::feeder<item>& more) -> weir::generator<item> {
+                           point("a stage that grows");
+                           if (i.value() % 100 < 2) more.add(item(i.value() + 10));
+                           co_yield item(i.value() + 1000);
+                           point("a stage that grows");
+                           co_yield std::move(i);
+                       },
+                       {.name = "a stage that grows", .concurrency = 2}) |
+                   weir::sink();
+        },
+        faults::no_options, by_epochs());
+}
+
 }  // namespace
 
 TEST_CASE("each fault in what is drawn is told, and the books are right") { explore_faults(drawn()); }
@@ -211,6 +233,9 @@ TEST_CASE("each fault in epochs that are shuffled is told, and nothing is lost")
 TEST_CASE("each fault in a cache is told, and nothing is lost") { explore_faults(cached()); }
 TEST_CASE("each fault where epochs branch is told, and nothing is lost") { explore_faults(mixed()); }
 TEST_CASE("each fault in rows of epochs is told, and nothing is lost") { explore_faults(rows()); }
+TEST_CASE("each fault in epochs of a stage that grows is told, and nothing is lost") {
+    explore_faults(grown());
+}
 
 TEST_CASE("what is drawn can be stopped at each step") { explore_stops(drawn()); }
 TEST_CASE("batches whose places are filled can be stopped at each step") {
@@ -221,3 +246,4 @@ TEST_CASE("epochs that are shuffled can be stopped at each step") { explore_stop
 TEST_CASE("a cache can be stopped at each step") { explore_stops(cached()); }
 TEST_CASE("epochs that branch can be stopped at each step") { explore_stops(mixed()); }
 TEST_CASE("rows of epochs can be stopped at each step") { explore_stops(rows()); }
+TEST_CASE("epochs of a stage that grows can be stopped at each step") { explore_stops(grown()); }
