@@ -174,6 +174,12 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
     if (busiest == nullptr || num_tasks < fewest_items)
         return says(limit_cause::unsure, {}, {"too few items have passed"});
     const double consumer = busy_consumer(stats);
+    const double started = stats.first_item ? 1 - share_of_time(stats.first_item->since, stats.elapsed) : 0;
+    if (last_queue(stats) != nullptr && started - (1 - consumer) > often) {
+        return says(limit_cause::unsure, {},
+                    {"the consumer took its first item after ", percent_text(started),
+                     " of the time, and had not waited for it; explain a part of the run behind that item"});
+    }
     if (last_queue(stats) != nullptr) found.lost = 1 - consumer;
     if (consumer > nearly_always && most < nearly_always)
         return says(limit_cause::consumer, {},
@@ -235,7 +241,6 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
                     {"stage '", busiest->name, "' is the bottleneck: it ", state_text(busiest->times()), part,
                      advice_for(*busiest)});
     }
-    const double started = stats.first_item ? 1 - share_of_time(stats.first_item->since, stats.elapsed) : 0;
     if (started > 0.5) {
         const bool is_source = busiest->kind == "source";
         return says(is_source ? limit_cause::source : limit_cause::stage, is_source ? "" : busiest->name,

@@ -87,11 +87,13 @@ struct tuning_step {
 ///   The same for a stage whose results hold objects of a limited pool, such as a `block_pool`: more slots
 ///   or capacity need more objects, and without them the run may wait for ever.
 ///
-/// Not tuned: a run with branches, or without histograms of its times; the sentence of each step says this.
+/// Not tuned: a run with branches, or without histograms of its times, or one that is much faster than its
+/// times explain, as a `traverse` with a slow source; the sentence of each step says this. A lap with a
+/// `run::pause` counts as slow, so that a change on trial is taken back.
 /// Threads:  one call at a time, from any thread or coroutine, also in `run_options::on_lap`.
 /// Lifetime: a tuner serves one run; it keeps no reference to the run or the pool.
 /// Cost:     of a step, that of `run::stats`; of a step that plans, that of some 100 predictions, 0.1 s for
-///           five stages. If an item of the consumer needs more than 500 invocations, as a batch of 250, then
+///           five stages, and with the square of the number of stages. If an item of the consumer needs more than 500 invocations, as a batch of 250, then
 ///           0.3 ms for each. If plans find no change, the tuner plans at ever longer intervals, up to 16
 ///           laps.
 class tuner {

@@ -149,13 +149,9 @@ WEIR_INLINE void tuner::decide_for(tuning_step& next, const pipeline_stats& now,
     recording all = record_of(now - origin_);
     all.settings = times.settings;
     reference_ = all;
-    if (settles_) {
+    if (settles_ || next.lap < next_plan_) {
+        next.sentence += settles_ ? "; settles" : "; left alone";
         settles_ = false;
-        next.sentence += "; settles";
-        return;
-    }
-    if (next.lap < next_plan_) {
-        next.sentence += "; left alone";
         return;
     }
     plan(next, all, detail::noise_of(times, lap.num_items));
@@ -233,6 +229,8 @@ WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times, double n
     const auto gain_of = [&](const pipeline_settings& s) {
         return today > 0 ? detail::planned_rate(s, times) / today - 1 : 0;
     };
+    // A model that is much slower than the run, as of a `traverse` with a slow source, would free used slots.
+    std::string why_not = today < 0.7 * next.rate ? "its times don't explain its rate" : "";
     double gain = gain_of(best);
     bool frees = false;
     // Once changes were kept, and the times of many items are known, smaller gains are worthwhile, too.
@@ -246,13 +244,14 @@ WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times, double n
         const bool saves_room = now.places >= then.places + 8 && 4 * then.places <= 3 * now.places;
         frees = gain > -0.01 && !detail::has_settings(rejected_, best) &&
                 (then.num_slots < now.num_slots || then.threads < now.threads || saves_room);
-        if (!frees) {
-            next.sentence += "; left alone: no change is predicted to bring " +
-                             units::whole_percent(options_.worthwhile) + " %";
-            next_plan_ = next.lap + interval_;
-            interval_ = detail::smaller<std::uint64_t>(2 * interval_, 16);
-            return;
-        }
+        if (!frees && why_not.empty())
+            why_not = "no change is predicted to bring " + units::whole_percent(options_.worthwhile) + " %";
+    }
+    if (!why_not.empty()) {
+        next.sentence += "; left alone: " + why_not;
+        next_plan_ = next.lap + interval_;
+        interval_ = detail::smaller<std::uint64_t>(2 * interval_, 16);
+        return;
     }
     const bool has_to_stay = gain < options_.worthwhile;
     // If the rate that is predicted without changes is close to the measured one, the predicted one is the

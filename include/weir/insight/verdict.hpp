@@ -28,7 +28,8 @@ struct verdict {
 /// Judges the result of `what_if`, a list of changes with their predicted gains. The cause is that of the
 /// change with the greatest gain; `limit_cause::balanced` if this gain is below 5 %. Of changes with nearly
 /// the same gain (within 1 %), more slots of a stage count first; then a source or consumer that takes no
-/// time, more threads, a faster function, and the others; queues and batches last.
+/// time, more threads, a faster function, and the others; queues and batches last. A change of the size of
+/// batches counts only if no other is worthwhile, as the stages behind may take longer for larger ones.
 /// `verdict::change` is that change, or one that is easier to make, with the same cause and most of the gain;
 /// none for `balanced`. `verdict::sure` is the share of `predict_options::resamples` in which a change with
 /// this cause brings most, or nearly as much; for `balanced`, in which no change brings 7 %. Without

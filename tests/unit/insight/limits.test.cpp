@@ -441,6 +441,15 @@ TEST_CASE("the waits of a stage's slots are a share of the time of all slots") {
     CHECK_THAT(waiting(2s)->sentence, ContainsSubstring("memory of the device 50 % of its time"));
 }
 
+TEST_CASE("a consumer that begins late is no bottleneck, and says so") {
+    pipeline_stats stats = figures().stage("a", {.run = 100ms, .wait_put = 900ms}).consumed(50ms);
+    CHECK(weir::detail::limit_by_states(stats).cause == limit_cause::consumer);
+    stats.first_item = weir::first_item_stats{.after = 900ms, .since = 100ms, .num_items = 99};
+    CHECK(weir::detail::limit_by_states(stats).cause == limit_cause::unsure);
+    CHECK_THAT(weir::detail::limit_by_states(stats).sentence,
+               ContainsSubstring("took its first item after 90 % of the time, and had not waited for it"));
+}
+
 TEST_CASE("a stage that waits for blocks is not named if a stage behind it is the bottleneck") {
     pipeline_stats stats = figures()
                                .stage("decode", {.await = 800ms, .wait_put = 200ms}, "batch_slots")

@@ -191,6 +191,16 @@ TEST_CASE("the time in which a function had no thread is not part of its recorde
     }
 }
 
+TEST_CASE("what a consumer does before its first item is not part of its time") {
+    weir::virtual_time clock;
+    auto run = (weir::source(std::views::iota(0, 100)) | weir::sink()).start(clock);
+    clock.run_until(weir::time_point(10s));
+    std::size_t taken = 0;
+    while (run.get()) clock.run_until(weir::time_point(10s + 1ms * ++taken));
+    const weir::recorded_stage consumer = weir::record_of(run.stats()).stages.back();
+    CHECK(static_cast<double>(consumer.tasks.at(0).run.count()) == Approx(1e6).epsilon(0.02));
+}
+
 TEST_CASE("a recording tells which stages can have more slots") {
     weir::virtual_time clock;
     auto run = (weir::source(std::views::iota(0, 60)) | weir::pipe([](int k) { return k; }) | weir::take(50) |

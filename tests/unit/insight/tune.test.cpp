@@ -183,6 +183,34 @@ TEST_CASE("if the consumer limits the rate, a tuner frees slots and room that no
     CHECK(result.stats.channels[1].capacity <= 4);
 }
 
+TEST_CASE("a run whose model is much slower than the run is left alone") {
+    weir::virtual_time clock;
+    const auto walk = [](int n, weir::feeder<int>& more) -> weir::task<int> {
+        if (n >= 0) {
+            for (int i = 0; i < 20; ++i) more.add(-1);
+        }
+        co_await weir::sleep_for(1ms);
+        co_return n;
+    };
+    const auto roots = [n = 0]() mutable -> weir::task<std::optional<int>> {
+        co_await weir::sleep_for(5ms);
+        co_return ++n < 400 ? std::optional(n) : std::nullopt;
+    };
+    auto run =
+        (weir::source(roots) | weir::traverse(walk, {.name = "walk", .concurrency = 8}) | weir::sink(64))
+            .start(clock);
+    tuner t({.max_slots = 16});
+    std::string log;
+    for (int lap = 0; lap < 3; ++lap) {
+        for (int i = 0; i < 2'000 && run.get(); ++i) {
+        }
+        const tuning_step step = t.step(run);
+        log += step.sentence + "\n";
+        CHECK(step.changes.empty());
+    }
+    CHECK_THAT(log, ContainsSubstring("left alone: its times don't explain its rate"));
+}
+
 TEST_CASE("a balanced run is left alone") {
     const auto p = numbers() | weir::pipe(constant(10), {.name = "a"}) |
                    weir::pipe(constant(20), {.name = "b", .concurrency = 2}) | weir::sink();
