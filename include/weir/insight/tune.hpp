@@ -93,9 +93,9 @@ struct tuning_step {
 /// Threads:  one call at a time, from any thread or coroutine, also in `run_options::on_lap`.
 /// Lifetime: a tuner serves one run; it keeps no reference to the run or the pool.
 /// Cost:     of a step, that of `run::stats`; of a step that plans, that of some 100 predictions, 0.1 s for
-///           five stages, and with the square of the number of stages. If an item of the consumer needs more than 500 invocations, as a batch of 250, then
-///           0.3 ms for each. If plans find no change, the tuner plans at ever longer intervals, up to 16
-///           laps.
+///           five stages, and with the square of the number of stages. If an item of the consumer needs
+///           more than 500 invocations, as a batch of 250, then 0.3 ms for each. If plans find no change, the
+///           tuner plans at ever longer intervals, up to 16 laps.
 class tuner {
   public:
     /// Errors: `std::invalid_argument` for a negative number, for `max_bytes` without `item_bytes`, and for a
