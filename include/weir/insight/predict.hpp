@@ -22,8 +22,8 @@ namespace weir {
 ///
 /// Not predicted: branches, `run_options::max_bytes` and `later_stages_first`, `max_delay` of an
 /// `aggregate`, and pauses (`run::pause`). The items that a `traverse` adds, and those that a `cache`
-/// repeats, count as if the stages before made them. Nor the time that the library needs (unless `calibrated`), and
-/// how stages or slots slow each other down, such as by shared caches or locks. For
+/// repeats, count as if the stages before made them. Nor the time that the library needs (unless
+/// `calibrated`), and how stages or slots slow each other down, such as by shared caches or locks. For
 /// `stage_options::max_bytes`, all items count as of average size.
 ///
 /// \param settings  those of the recording, with changes; names and roles of the stages remain.
