@@ -79,7 +79,10 @@ class traversal_intake final : task_intake, public traversal_slot, public feeder
     template <class Slot>
     explicit traversal_intake(Slot& me) noexcept
         : task_intake(me), traversal_slot(item_type_of<C>, me), from_queue(me) {}
-    ~traversal_intake() { drop(); }
+    ~traversal_intake() {
+        drop();
+        if (is_listed) all_->end(*worker_slot);  // its worker was destroyed before it could end
+    }
 
     // ---- called by the worker, the coroutine of the slot, in this order
     // Prepares the next take. If `at_once` is true, tries to take a pending item (added, and not yet taken):

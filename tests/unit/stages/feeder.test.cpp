@@ -15,6 +15,7 @@
 #include <weir/task/task.hpp>
 
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -225,6 +226,46 @@ TEST_CASE("a slot that was to take from the queue, and takes an added item, leav
         CHECK(time.now() == time_point(41ms));  // one slot takes 100, the other slot takes 1, 2, 3, 4
         CHECK(sorted(take_all(run)) == ints{1, 2, 3, 4, 100});
     }
+}
+
+TEST_CASE("a slot of a traversal that is destroyed in a deadlock leaves the other slots whole") {
+    struct gate {  // an awaitable of another library, which no stop ends
+        bool await_ready() const noexcept { return false; }
+        void await_suspend(std::coroutine_handle<> h) noexcept { waiting = h; }
+        void await_resume() const noexcept {}
+        void open() {
+            if (waiting) std::exchange(waiting, nullptr).resume();
+        }
+        std::coroutine_handle<> waiting;
+    };
+    struct opener {
+        explicit opener(gate& g) noexcept : opens(g) {}
+        opener(const opener&) = delete;
+        opener& operator=(const opener&) = delete;
+        ~opener() { opens.open(); }
+        gate& opens;
+    };
+    virtual_time time;
+    gate never, other;
+    bool has_ended = false;
+    const auto waits = [&](int n, feeder<int>&) -> task<int> {
+        if (n == 1) {
+            const opener last(other);
+            co_await never;
+        } else {
+            co_await other;
+            has_ended = true;
+        }
+        co_return n;
+    };
+    {
+        auto run =
+            (weir::source({1, 2}) | weir::traverse(waits, {.concurrency = 2}) | weir::sink()).start(time);
+        time.run();
+        REQUIRE(never.waiting);
+        REQUIRE(other.waiting);
+    }
+    CHECK(has_ended);
 }
 
 TEST_CASE("a feeder that is used after its function has ended says so") {
