@@ -252,7 +252,8 @@ auto operator||(A&&, B&&) {
 ///           the `asio::awaitable` is awaited, or is passed to `asio::co_spawn`.
 /// Suspends: until `a` has ended. Resumes: on the coroutine's executor of Asio. A task runs on this executor,
 ///           too, and its sleeps are timers of Asio.
-/// Errors:   what `co_await a` throws.
+/// Errors:   what `co_await a` throws. A task that blocks its thread, as by `sync_wait`, waits for ever if no
+///           other thread runs the context.
 /// Stops:    each type of cancellation of the coroutine requests `a` to end, as the stop of a run does.
 ///           Sleeps, channels and operations of Asio then throw `stopped`, which becomes Asio's
 ///           `system_error` with `operation_aborted`. An operation that already has an item returns it.

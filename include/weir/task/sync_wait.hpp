@@ -58,8 +58,10 @@ constexpr bool demand_awaitable() {
 ///           on a thread of a pool, another thread replaces this thread until the call returns: nothing else
 ///           runs on the caller's stack, and the pool has all its threads. The same holds in a coroutine of a
 ///           `run_loop`, of `virtual_time` and of a simulation: they then use several threads, one at a time.
-///           In a coroutine of Asio, or of an executor of your own that is run by `drive`, other coroutines
-///           run on the caller's stack: `co_await` there.
+///           In a coroutine of an `asio::io_executor`, or of an executor of your own that is run by `drive`,
+///           other coroutines run on the caller's stack: `co_await` there. In a task that a coroutine of Asio
+///           awaits by `asio::awaited`, the call blocks a thread that runs the context: for ever, if the
+///           context has no other thread. `co_await` there, too.
 /// Lifetime: temporary arguments of a coroutine live until `sync_wait` returns.
 /// Cost:     the result of a task is moved as often as by `co_await`. For any other awaitable one move more,
 ///           and one allocation.
