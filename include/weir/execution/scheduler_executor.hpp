@@ -101,8 +101,8 @@ namespace weir::execution {
 ///           coroutines run here.
 /// Lifetime: the context outlives the executor, and the executor outlives its coroutines.
 /// Errors:   if the scheduler fails or stops before a posted coroutine has run, the program ends with a
-///           message. `std::terminate` if there is no memory to post; and by a sleep, if the thread of weir can't
-///           be started, or is in the parent process: this process was forked after the thread's start.
+///           message. `std::terminate` if there is no memory to post; and by a sleep, if the thread of weir
+///           can't be started, or if it runs in the parent process, as the fork came after its start.
 /// Watchdog: a `watchdog` assumes that a coroutine here can always continue, as a scheduler doesn't show its
 ///           work.
 /// Cost:     one allocation for each post.

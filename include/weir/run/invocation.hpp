@@ -140,8 +140,8 @@ class hook {
 
     /// Called after the function; the result is `call.output<T>()`. `error`: the exception by which the item
     /// fails: of the function, of `before` or `after` of a hook whose `before` was called later, or
-    /// `time_limit_exceeded`; null: none. Called only if `before` of this hook has returned. If the next stage
-    /// ends before a generator does, `error` is null, and an exception from `after` is dropped.
+    /// `time_limit_exceeded`; null: none. Called only if `before` of this hook has returned. If a later
+    /// stage ends before a generator, `error` is null, and an exception from `after` is dropped.
     virtual void after(const invocation& call, const std::exception_ptr& error) {
         static_cast<void>(call);
         static_cast<void>(error);
