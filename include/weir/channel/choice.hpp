@@ -51,8 +51,8 @@ class any_choice_case {
     virtual std::uint64_t number() noexcept = 0;
 
     bool is_of(const waiter* w) const noexcept { return w == waiter_; }
-    // After `try_now`: whether the coroutine has to yield, as its slice ends (channel_end.hpp).
-    bool ends_slice() const noexcept { return ends_slice_; }
+    // After `try_now`: whether to yield: at the end of a slice (channel_end.hpp), or on a closed channel.
+    bool ends_slice() const noexcept { return ends_slice_ || waiter_->outcome == outcome::closed; }
     // When the wait ended, in ns; 0: the operation did not wait, or waits are not measured.
     std::int64_t ready() const noexcept { return waiter_->ready; }
 
@@ -165,7 +165,7 @@ class choice_operation : public not_awaited {
             chosen_ = at;
             return !cases_[at]->ends_slice();
         }
-        return limit_.is_nothing();
+        return false;
     }
 
     // Resumes on the coroutine's executor, by a post: of the thread that serves or stops the choice, of the
@@ -173,7 +173,7 @@ class choice_operation : public not_awaited {
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const coroutine_env env = detail::env_of(h);
-        return chosen_ == count_ ? suspend(h, env) : yield(h, env);
+        return chosen_ == count_ && !limit_.is_nothing() ? suspend(h, env) : yield(h, env);
     }
 
     // For the times of a slot whose function waits: when the coroutine became ready, in ns; 0: not recorded.
@@ -229,7 +229,7 @@ class choice_operation : public not_awaited {
         return static_cast<std::size_t>(high_product(splitmix64(0, cases_[i]->number()), count_));
     }
 
-    bool yield(std::coroutine_handle<> h, const coroutine_env& env) noexcept {  // its slice ends
+    bool yield(std::coroutine_handle<> h, const coroutine_env& env) noexcept {  // does not wait
         if (env.executor == nullptr) return false;
         if (env.measured != nullptr) yielded_at_ = clock_of(*env.measured);
         env.executor->post(h);  // the coroutine may be running elsewhere from here on
@@ -241,7 +241,7 @@ class choice_operation : public not_awaited {
         later<time_point> until;  // empty: no time limit
         if (!limit_.is_for_ever()) {
             const time_point now = ex.now();
-            if (until.emplace(limit_.after(now)) <= now) return false;
+            if (until.emplace(limit_.after(now)) <= now) return yield(h, env);
         }
         choice_.begin(h, ex, until ? &*until : nullptr);
         // The callbacks claim the choice at once if the stop is already requested.

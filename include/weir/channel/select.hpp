@@ -197,7 +197,9 @@ template <class Range>
 ///           is chosen at least once in n selects of n cases, on average. A case whose channel is closed can
 ///           be done. The random number is a function of a counter in the first channel, so that schedules
 ///           can be repeated. A waiting select waits in the line of each channel, first come, first served.
-/// Suspends: while no case can be done, and where a put or get of `channel` would yield to others.
+/// Suspends: while no case can be done. Yields to other coroutines where a put or get of `channel` would, and
+///           each time that a closed channel is chosen, or that a time limit of 0 ends the select. A loop
+///           leaves out the case of a channel that is closed, or goes round and round with it.
 /// Resumes:  as `channel`.
 /// Errors:   those of `channel`. From the call itself, with ranges: `std::invalid_argument` if no case has a
 ///           channel, and `std::bad_alloc`. The time is that of the coroutine's executor.

@@ -79,7 +79,8 @@ class timed_operations {
     /// \param stop  ends the wait, too, when a stop is requested, as with `get`.
     /// \returns awaitable of `get_result<T>`: the item, `closed` (and drained), `timed_out` or `stopped`. No
     ///          item is lost: an item that arrives as the wait ends is delivered or stays in the channel.
-    ///          With a duration of 0 or less the get does not wait; with `duration::max()` there is no limit.
+    ///          With a duration of 0 or less the get does not wait: if there is no item, the coroutine only
+    ///          yields, to the end of its executor's queue. With `duration::max()` there is no limit.
     /// Errors:  `stopped`, `forked_error` and `std::system_error`, as from a wait in `channel`. The time is
     ///          that of the coroutine's executor.
     /// Cost:    to wait, that of a `get` and a timer of the executor. No allocation.

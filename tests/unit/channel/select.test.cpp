@@ -471,3 +471,29 @@ TEST_CASE("a select chooses the first item on a run loop and on a pool") {
     const auto sums = sync_wait(pool, when_all(selects(a, b), puts(a, 1), puts(b, 1000)));
     CHECK(std::get<0>(sums) == 100'100);
 }
+
+TEST_CASE("a select that finds a channel closed yields, and so does an operation whose limit is over") {
+    virtual_time time;
+    channel<int> closed(1, time), empty(1, time), full(1, time), c(1, time);
+    closed.close();
+    CHECK(full.try_put(0) == channel_status::success);
+    std::vector<std::function<task<>()>> all;
+    all.emplace_back([&]() -> task<> { static_cast<void>(co_await weir::select(on_get(closed))); });
+    all.emplace_back([&]() -> task<> { static_cast<void>(co_await weir::select(on_put(closed, 1))); });
+    all.emplace_back([&]() -> task<> { static_cast<void>(co_await weir::select(on_get(empty), after(0ms))); });
+    all.emplace_back([&]() -> task<> { static_cast<void>(co_await closed.get_for(1s)); });
+    all.emplace_back([&]() -> task<> { static_cast<void>(co_await empty.get_for(0ms)); });
+    all.emplace_back([&]() -> task<> { static_cast<void>(co_await empty.get_until(t0)); });
+    all.emplace_back([&]() -> task<> { static_cast<void>(co_await full.put_for(1, -1ms)); });
+    for (const auto& once : all) {
+        int rounds = 0;
+        const auto repeats = [&]() -> task<> {
+            while (c.size() == 0 && ++rounds < 1000) co_await once();
+        };
+        const auto puts = [&]() -> task<> { static_cast<void>(co_await c.put(1)); };
+        sync_wait(time, when_all(repeats(), puts()));
+        CHECK(rounds < 3);
+        CHECK(c.try_get().value() == 1);
+    }
+    CHECK(time.now() == t0);
+}
