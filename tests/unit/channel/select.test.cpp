@@ -480,7 +480,8 @@ TEST_CASE("a select that finds a channel closed yields, and so does an operation
     std::vector<std::function<task<>()>> all;
     all.emplace_back([&]() -> task<> { static_cast<void>(co_await weir::select(on_get(closed))); });
     all.emplace_back([&]() -> task<> { static_cast<void>(co_await weir::select(on_put(closed, 1))); });
-    all.emplace_back([&]() -> task<> { static_cast<void>(co_await weir::select(on_get(empty), after(0ms))); });
+    all.emplace_back(
+        [&]() -> task<> { static_cast<void>(co_await weir::select(on_get(empty), after(0ms))); });
     all.emplace_back([&]() -> task<> { static_cast<void>(co_await closed.get_for(1s)); });
     all.emplace_back([&]() -> task<> { static_cast<void>(co_await empty.get_for(0ms)); });
     all.emplace_back([&]() -> task<> { static_cast<void>(co_await empty.get_until(t0)); });
