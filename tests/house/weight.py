@@ -31,7 +31,7 @@ HEAVY = {
 
 # (header, the standard headers that nothing of it includes, lines of this library)
 BUDGETS = [
-    ("weir.hpp", HEAVY, 26600),
+    ("weir.hpp", HEAVY, 26800),
     ("stages/pipeline.hpp", HEAVY | {"thread"}, 18400),
     ("task/task.hpp", HEAVY | {"algorithm", "deque", "functional", "memory", "ostream", "set", "thread"}, 3270),
 ]

@@ -198,25 +198,22 @@ WEIR_INLINE std::string present_runs::consumer_text(const run_seen& run, const p
 }
 
 // Why the run is not faster: the sentence of the brief verdict; if there is none, that of `explain`. With
-// more than about ten stages, or batches of some ten items, `explain` takes over a second: its simulations
-// are then shortened. If even the shortest take too long, the sentence is made from the states of the slots.
+// more than about ten stages, or batches of some ten items, `explain` takes over a second: the sentence is
+// then made from the states of the slots.
 WEIR_INLINE std::string sentence_on(const pipeline_stats& stats) {
     constexpr double most_tasks = 1e7;  // of all simulations; to simulate a task takes 80 ns
-    constexpr double items_of_explain = 11 * 2'000, most_items = 300, fewest_items = 40;
     if (const std::optional<verdict> brief = brief_verdict(stats)) return brief->sentence;
-    const double changes = 1 + 3 * static_cast<double>(stats.stages.size());
     try {
         const recording from = record_of(stats);
-        const double items = most_tasks / (changes * (1 + tasks_per_item(from)));
-        const auto fewer = static_cast<std::uint64_t>(smaller(most_items, items / 5));
-        const predict_options shorter{.items = fewer, .skipped = fewer / 10, .resamples = 4};
-        if (items >= items_of_explain) return explain(stats).sentence;
-        if (items < 5 * fewest_items || in_whole_waves(shorter, from.settings, from).items > fewer)
+        const what_if_options usual;
+        const predict_options each = in_whole_waves(usual.simulation, from.settings, from);
+        const double simulations =
+            (1 + 3 * static_cast<double>(stats.stages.size())) * static_cast<double>(1 + each.resamples);
+        if (simulations * static_cast<double>(each.items) * (1 + tasks_per_item(from)) > most_tasks)
             return verdict_of_states(stats, "a prediction takes too long").sentence;
-        return explain(from, {.simulation = shorter}).sentence;
-    } catch (const std::invalid_argument&) {
-        return explain(stats).sentence;  // the run can't be simulated, so `explain` returns at once
+    } catch (const std::invalid_argument&) {  // the run can't be simulated, so `explain` returns at once
     }
+    return explain(stats).sentence;
 }
 
 WEIR_INLINE std::string present_runs::verdict_on(const present_run& run) const {

@@ -96,7 +96,9 @@ TEST_CASE("the verdict on a run with large batches takes no longer than others: 
     run.drain();
     weir::pipeline_stats stats = run.stats();
     CHECK(has(weir::detail::sentence_on(stats), "would bring"));
-    stats.stages[1].num_tasks *= 100'000;  // as if each item of the consumer were a batch of so many
+    // As if each item of the consumer were a batch of so many.
+    stats.stages[0].num_tasks *= 100'000;
+    stats.channels.at(stats.stages[0].outputs.at(0)).num_put *= 100'000;
     CHECK(has(weir::detail::sentence_on(stats),
               "only the states of the slots tell it: a prediction takes too long"));
 }
