@@ -2,12 +2,15 @@
 
 #include "mpi/support.hpp"
 
+#include <weir/executor/schedule.hpp>
+#include <weir/executor/thread_pool.hpp>
 #include <weir/stages/pipe.hpp>
 #include <weir/stages/pipeline.hpp>
 #include <weir/stages/sink.hpp>
 #include <weir/stages/source.hpp>
 #include <weir/task/stop_token.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -16,6 +19,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace mpi_tests;
@@ -542,4 +546,36 @@ TEST_CASE("ranks that give one channel different item types are told so") {
         ranks.message ==
         "weir: rank 1 failed: weir: what rank 0 has sent into a channel is no item of this rank's type: its "
         "size in bytes is 1; give the channel one item type on all ranks");
+}
+
+TEST_CASE("a channel that a coroutine destroys waits for other ranks, and other coroutines run meanwhile") {
+    stand_in::reset({.ranks = 2});
+    weir::mpi::world_options with_thread = without_thread();
+    with_thread.own_thread = true;
+    weir::mpi::detail::process here(with_thread);
+    stand_in::as(1);
+    weir::mpi::detail::process there(without_thread());
+    const std::vector<weir::mpi::detail::role> roles{{true, false, 1}, {false, true, 1}};
+    weir::thread_pool pool(1);
+    channel<int> gets({communicator(there.all()), roles}, pool, {.capacity = 1, .puts = false});
+    std::atomic<bool> is_ending = false, has_run = false, is_over = false;
+    const auto puts = [&]() -> weir::task<> {
+        channel<int> c({communicator(here.all()), roles}, pool, {.capacity = 1, .gets = false});
+        for (int i = 0; i < 3; ++i) co_await c.put(int(i));
+        co_await weir::yield();
+        is_ending = true;
+    };
+    const auto other = [&]() -> weir::task<> {
+        while (!is_ending) co_await weir::yield();
+        has_run = true;
+    };
+    std::thread runs([&] {
+        weir::sync_wait(pool, weir::when_all(puts(), other()));
+        is_over = true;
+    });
+    while (!has_run) std::this_thread::yield();
+    CHECK_FALSE(is_over);
+    gets.cancel();
+    while (!is_over) static_cast<void>(there.loop()->poll());
+    runs.join();
 }

@@ -82,8 +82,8 @@ struct channel_balance {
 /// Errors:   as `weir::channel`; `std::length_error` for an item of 2 GiB or more; `rank_failed` after the
 ///           failure of a rank. An error of MPI in a channel is a failure of the rank.
 /// Lifetime: outlives its operations; the world outlives the channel. The destructor closes, cancels, and
-///           blocks until all producers have closed and all consumers have received all sent items. If an
-///           exception destroys the channel earlier, this rank has failed: see `abandon`.
+///           blocks, as `sync_wait` does, until all producers have closed and all consumers have received all
+///           sent items. If an exception destroys the channel earlier, this rank has failed: see `abandon`.
 /// Cost:     two local channels, one message for each item, and one for the credit of `capacity / 2` items.
 template <class T>
 class channel final : detail::item_link<detail::sent_t<T>> {

@@ -118,13 +118,7 @@ class link : operation {
         kick();
     }
     bool is_finished() const noexcept { return finished_.is_set(); }  // nothing more can arrive
-    // Blocks until nothing more can arrive.
-    void wait_for_all() noexcept {
-        while (!is_finished()) loop_->wait(finished_);
-        // A kick may not have ended yet. relaxed: locked(), below, orders what follows
-        while (underway_.load(std::memory_order_relaxed) != 0) static_cast<void>(loop_->poll());
-        loop_->locked([]() noexcept {});
-    }
+    void wait_for_all() noexcept;  // blocks until nothing more can arrive; meanwhile, coroutines run
 
     // Submits a parcel: an operation that sends or receives one message of this link.
     void begin_parcel(operation& o) noexcept {

@@ -5,6 +5,9 @@
 
 #include <weir/mpi/link.hpp>
 
+#include <weir/task/detached_task.hpp>
+#include <weir/task/external_wait.hpp>
+
 #include <algorithm>  // for std::ranges::all_of
 #include <span>       // for std::span
 #include <stdexcept>  // for std::invalid_argument
@@ -48,6 +51,19 @@ inline link::link(channel_plan plan, executor& clock)
     }
     capacity_ = mine.capacity;
     credit_batch_ = weir::detail::larger(mine.capacity / 2, std::uint32_t{1});
+}
+
+inline void link::wait_for_all() noexcept {
+    const external_wait until_all;  // other ranks end this wait: that is no deadlock
+    try {
+        // Other ranks may wait for coroutines of this thread, or of a pool whose thread this is.
+        if (loop_->has_guard()) weir::detail::block_until(finished_, clock_);
+    } catch (...) {  // the executor runs nothing more, as virtual_time in a deadlock: this thread sleeps
+    }
+    while (!is_finished()) loop_->wait(finished_);
+    // A kick may not have ended yet. relaxed: locked(), below, orders what follows
+    while (underway_.load(std::memory_order_relaxed) != 0) static_cast<void>(loop_->poll());
+    loop_->locked([]() noexcept {});
 }
 
 inline int link::begin(MPI_Request&, bool& again) noexcept {

@@ -147,13 +147,8 @@ class reactor final : public weir::detail::polled_source {
     }
 
     // Sleeps until the flag is set, or shorter: the caller repeats the call. If no thread calls `run`, polls.
-    void wait(weir::detail::parker& flag) noexcept {
-        if (has_guard_) {
-            static_cast<void>(flag.wait());
-        } else {
-            static_cast<void>(poll());
-        }
-    }
+    void wait(weir::detail::parker& flag) noexcept { static_cast<void>(has_guard_ ? flag.wait() : poll()); }
+    bool has_guard() const noexcept { return has_guard_; }  // whether a thread calls `run`
 
     // Called before MPI is finalised: from now on nothing may be submitted. release; pairs with is_closed()
     void close() noexcept {
