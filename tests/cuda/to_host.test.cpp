@@ -438,3 +438,20 @@ TEST_CASE("a run without statistics notes no times of copies, there and back") {
     for (const std::vector<int>& b : run) CHECK(b.size() == 100);
     CHECK(run.stats().stages[2].transfers->num_copies == 5);
 }
+
+TEST_CASE("an item whose stream of copies is captured fails, and the capture goes on") {
+    const fresh_runtime runtime;
+    context gpu(either_way());
+    pinned_pool pool(gpu, 400, 2), results(gpu, 400, 2);
+    weir::thread_pool workers(1);
+    const stream copies(gpu);
+    std::atomic<int> failed{0};
+    {
+        const captured_meanwhile graph(copies.get());
+        auto run = (batches(3) | to_device(gpu, pool) | to_host(gpu, results, {.on = copies}) | weir::sink(1))
+                       .start(workers, {.max_failures = weir::unlimited,
+                                        .on_failure = [&](const weir::failure&) { ++failed; }});
+        CHECK_FALSE(run.get());
+    }
+    CHECK(failed == 3);
+}

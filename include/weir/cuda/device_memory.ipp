@@ -266,7 +266,9 @@ inline void device_memory::hand_over(const stream& to) {
         if (copied_ && !was_handed_over_) {
             wait(to, *copied_);
         } else {
-            // The stream `to` waits, on the device, for all work queued on the previous stream.
+            // The stream `to` waits, on the device, for all work queued on the previous stream. If that one
+            // is captured, a record would be put into the graph, and would draw `to` into the capture.
+            of()->check_not_captured(stream_.get(), "cudaEventRecord");
             const pooled_event passed(of(), false);
             record(passed, stream_);
             wait(to, passed);

@@ -74,7 +74,9 @@ inline task<std::optional<lease>> fetch(copying_run& s, item_order::place& mine,
         }
         co_await s.copies.done();
     } catch (...) {
-        s.copies.shared()->of()->wait_for_stream(s.copies.get());  // a copy to the block may be pending
+        // A copy to the block may be pending; not if the stream is captured: then nothing was queued.
+        cudaStream_t const copies = s.copies.get();
+        if (!is_captured(copies)) s.copies.shared()->of()->wait_for_stream(copies);
         throw;
     }
     co_return std::move(block);
