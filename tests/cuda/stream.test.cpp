@@ -352,7 +352,7 @@ TEST_CASE("a stream that is captured is refused with a sentence, before anything
     const fresh_runtime runtime;
     context gpu(either_way());
     weir::cuda::pinned_pool pool(gpu, 64, 1);
-    const stream mine(gpu);
+    const stream mine(gpu), other(gpu);
     cudaStream_t somebodys = nullptr;
     REQUIRE(cudaStreamCreateWithFlags(&somebodys, cudaStreamDefault) == cudaSuccess);
     const on_device there(64);
@@ -379,6 +379,8 @@ TEST_CASE("a stream that is captured is refused with a sentence, before anything
     {
         const captured_meanwhile graph(mine.get());
         refused(mine);
+        CHECK_THROWS_WITH(buffer.hand_over(other), ContainsSubstring("is captured into a graph"));
+        CHECK_FALSE(weir::cuda::detail::is_captured(other.get()));
     }
     {
         const stream borrowed(gpu, somebodys);
@@ -1042,4 +1044,20 @@ TEST_CASE("without a device a copy is done by the host, at once") {
         CHECK(end.resumed == 2);
     }
     stand_in::reset();
+}
+
+TEST_CASE("a context whose intervals of polling are endless does not poll without a pause") {
+    const fresh_runtime runtime;
+    context gpu({.how = weir::cuda::completion_by::host_function,
+                 .spin = {},
+                 .period = weir::duration::max(),
+                 .watchdog = weir::duration::max()});
+    const stream held(gpu), other(gpu);
+    stand_in::hold(held.get());
+    std::thread waits([&] { weir::sync_wait(held.done()); });
+    wait_for([] { return stand_in::calls("cudaLaunchHostFunc") == 1; });
+    for (int i = 0; i < 30; ++i) weir::sync_wait(other.done());
+    CHECK(stand_in::calls("cudaEventQuery") <= 2);
+    stand_in::release(held.get());
+    waits.join();
 }

@@ -5,6 +5,9 @@
 
 #include <weir/cuda/context.hpp>
 
+#include <weir/measure/clock.hpp>
+#include <weir/platform/numbers.hpp>
+
 #include <cstdint>  // for std::uint64_t
 #include <utility>  // for std::exchange
 
@@ -20,6 +23,14 @@ inline void blocking_threads::end() noexcept {
         last.swap(all_);
     }
     for (one& t : last) t.thread.join();
+}
+
+// The same intervals, of a minute at most: an instant and an interval then have a sum.
+inline context_options bounded(context_options how) noexcept {
+    for (duration* const interval : {&how.spin, &how.period, &how.watchdog}) {
+        *interval = weir::detail::smaller<duration>(*interval, std::chrono::minutes(1));
+    }
+    return how;
 }
 
 inline context_state::context_state(device d, const context_options& options)
@@ -123,7 +134,7 @@ inline context::context(device d, context_options options)
     thread_.set(1, [state = state_.get(), options](unsigned) {
         state->choose_device();
         const detail::exempt_from_captures asking;
-        detail::reactor(*state->box(), state->events, state->broken, options).run();
+        detail::reactor(*state->box(), state->events, state->broken, detail::bounded(options)).run();
     });
     try {
         state_->make_ready();

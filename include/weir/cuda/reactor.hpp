@@ -27,7 +27,8 @@ enum class completion_by : std::uint8_t {
                    ///< so the context's thread also queries, each `context_options::watchdog`
 };
 
-/// Options of a `context`. The defaults are for copies of whole batches.
+/// Options of a `context`. The defaults are for copies of whole batches. A longer interval than a minute is
+/// one minute.
 struct context_options {
     completion_by how = completion_by::polling;  ///< how the end of work is detected
     bool or_host = false;  ///< without a device or a driver, the host does all work, at once
