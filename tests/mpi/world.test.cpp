@@ -7,6 +7,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #if defined(__unix__)
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #endif
 
 using namespace mpi_tests;
+using Catch::Matchers::ContainsSubstring;
 using weir::mpi::world;
 using weir::mpi::detail::process;
 
@@ -198,3 +200,23 @@ TEST_CASE("with funnelled threads, the thread that waits for a call which fails 
     CHECK(WEXITSTATUS(status) == 7);
 }
 #endif
+
+TEST_CASE("a rank at rest sends its heartbeats, however seldom it is to poll") {
+    stand_in::reset({.ranks = 2});
+    world_options seldom;
+    seldom.polling = {.longest = weir::duration::max(), .background = weir::duration::max()};
+    seldom.failures.heartbeat = std::chrono::milliseconds(2);
+    {
+        const process one(seldom);
+        while (stand_in::num_calls("MPI_Isend") < 3) std::this_thread::yield();
+    }
+    CHECK(stand_in::look().wrong.empty());
+}
+
+TEST_CASE("a time after which all ranks are dead at once is refused") {
+    stand_in::reset();
+    world_options how;
+    how.failures.dead_after = {};
+    CHECK_THROWS_WITH(world(how), ContainsSubstring("failure_options::dead_after is 0 or less"));
+    CHECK(stand_in::called().empty());
+}

@@ -23,7 +23,8 @@
 namespace weir::mpi {
 
 /// How often MPI is asked whether operations are complete: by an idle thread of the executor whose
-/// coroutine waits, or else by the thread of the reactor, which the `world` starts.
+/// coroutine waits, or else by the thread of the reactor, which the `world` starts. While ranks watch each
+/// other (`failure_options`), pauses last for half of the interval of heartbeats at most; else for a minute.
 struct polling_options {
     /// How long MPI is asked without a pause, after an operation has begun or ended.
     duration spin = std::chrono::microseconds(200);
@@ -112,7 +113,7 @@ class reactor final : public weir::detail::polled_source {
             if (round < 64) {
                 platform::pause();
             } else {
-                platform::wait(locked_, 1, how_.shortest.count());
+                platform::wait(locked_, 1, 50'000);  // in ns
             }
         }
         function();

@@ -43,13 +43,15 @@ struct world_options {
 
 namespace detail {
 
+polling_options polling_of(const world_options& how) noexcept;
+
 // MPI in this process. With `own_thread`, has the thread that runs the `reactor` (it begins and polls the
 // operations). This thread, or else the constructing thread, initialises and finalises MPI, unless the
 // program has initialised MPI before.
 class process {
   public:
     explicit process(const world_options& how)
-        : how_(how), loop_(std::make_shared<reactor>(how.polling, how.own_thread)) {
+        : how_(how), loop_(std::make_shared<reactor>(detail::polling_of(how), how.own_thread)) {
         if (how.own_thread) {
             thread_ = weir::detail::system_thread([this] { run(); });
             while (!started_.wait()) {

@@ -5,6 +5,9 @@
 
 #include <weir/mpi/world.hpp>
 
+#include <weir/measure/clock.hpp>
+#include <weir/platform/numbers.hpp>
+
 namespace weir::mpi::detail {
 
 // Empty if a world may ask MPI_Init_thread for this level of threads; else, why not.
@@ -21,7 +24,27 @@ inline std::string why_not_level(int threads) {
            ": ask for MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED or MPI_THREAD_FUNNELED";
 }
 
+// The options, with pauses that are short enough for heartbeats, which only polls send; of a minute at most,
+// so that an instant and a pause have a sum.
+inline polling_options polling_of(const world_options& how) noexcept {
+    polling_options polling = how.polling;
+    duration most = std::chrono::minutes(1);
+    if (how.failures.heartbeat > duration(0)) {
+        most = weir::detail::smaller(most, weir::detail::smaller(how.failures.heartbeat,
+                                                                 how.failures.dead_after / 2) /
+                                               2);
+    }
+    polling.background = weir::detail::smaller(polling.background, most);
+    polling.longest = weir::detail::smaller(polling.longest, most);
+    return polling;
+}
+
 inline void process::initialise() noexcept try {
+    if (how_.failures.heartbeat > duration(0) && how_.failures.dead_after <= duration(0)) {
+        return refuse(
+            "failure_options::dead_after is 0 or less, so that each rank would be dead at once; to watch no "
+            "ranks, set failure_options::heartbeat to 0");
+    }
     int is_initialised = 0;
     int is_finalised = 0;
     if (MPI_Initialized(&is_initialised) != MPI_SUCCESS) return refuse("MPI_Initialized failed");
