@@ -158,7 +158,7 @@ class channel_puts : public channel_items<Policy> {
         return core::bytes_.most == 0 || before == 0 || core::bytes_.has_room_for(type_.bytes(item));
     }
     void add_bytes(const void* item) noexcept {  // of an item that comes in
-        if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item));
+        if (core::bytes_.counts()) core::bytes_.add(type_.bytes(item), is_mark(item));
     }
 
     // Called when an early item goes to a waiting get, or when `block_puts` refuses the number of an early

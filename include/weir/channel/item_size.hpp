@@ -213,10 +213,11 @@ struct byte_gauge {
         return has_limit | is_shared;  // one branch in the caller, not two
     }
     bool has_room_for(std::size_t size) const noexcept { return bytes < most && size <= most - bytes; }
-    void add(std::size_t size) noexcept {  // an item has come into the queue
+    // An item has come into the queue; `is_mark`: no item, but the end of an epoch.
+    void add(std::size_t size, bool is_mark = false) noexcept {
         bytes += size;
         all_bytes += size;
-        ++num_items;
+        num_items += is_mark ? 0U : 1U;
         if (budget != nullptr) budget->add(size, sources);
     }
     // Returns the budget if it has room again: `wake_sources` is then to be called after unlocking.

@@ -183,6 +183,10 @@ TEST_CASE("a gauge counts if it has a limit or a budget") {
     CHECK(g.remove(10) == nullptr);
     CHECK(g.bytes == 0);
 
+    g.add(6);
+    g.add(0, true);
+    CHECK(g.num_items == 3);
+
     told b(5);
     byte_gauge of_run;
     of_run.budget = &b;
