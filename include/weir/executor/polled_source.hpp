@@ -47,7 +47,7 @@ class basic_pollables {
 
   public:
     // Adds the source, and makes all sources due: the executor polls them when it reads `next`. Returns false
-    // if the list of sources is full, or if no std::shared_ptr owns the source any more.
+    // if the list of sources is full (but makes all due), or if no std::shared_ptr owns the source any more.
     bool add(pollable& source) noexcept {
         if (!has(source) && !enter(source)) return false;
         next_.store(at_once, std::memory_order_seq_cst);  // pairs with next(), read after a nap is announced
@@ -100,6 +100,7 @@ class basic_pollables {
             p.source.store(p.kept.get(), std::memory_order_release);  // pairs with poll()
             return p.kept != nullptr;
         }
+        next_.store(at_once, std::memory_order_seq_cst);  // poll() then removes the sources that are closed
         return false;
     }
     void leave(place& p) noexcept {      // out of the list, as the source is closed

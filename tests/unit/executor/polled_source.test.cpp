@@ -274,6 +274,23 @@ TEST_CASE("a pool polls eight sources at most; the place of a closed one is free
     CHECK(each[8]->polls == 1);
 }
 
+TEST_CASE("sources that were closed at rest leave the list when another source finds it full") {
+    const thread_pool pool(1);
+    basic_pollables<> all;
+    std::array<std::shared_ptr<told>, 9> each;
+    for (auto& one : each) one = std::make_shared<told>();
+    for (std::size_t i = 0; i < 8; ++i) CHECK(all.add(*each[i]));
+    for (auto& one : each) one->answer = never;
+    all.poll(pool, 100);
+    CHECK(all.next() == never);
+    each[0]->answer = pollable::closed;
+    CHECK_FALSE(all.add(*each[8]));
+    CHECK(all.next() < 0);
+    all.poll(pool, 200);
+    CHECK(each[0].use_count() == 1);
+    CHECK(all.add(*each[8]));
+}
+
 TEST_CASE("an object that nothing owns can't be polled") {
     basic_pollables<> all;
     told on_the_stack;
