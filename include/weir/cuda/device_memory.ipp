@@ -17,7 +17,7 @@ namespace weir::cuda::detail {
 
 inline device_account::~device_account() {
     freed_.each_to_free([this](void* memory, const pooled_event& behind) {
-        while (!behind.is_over()) weir::detail::parker().wait(50'000);
+        while (state_->is_here() && !behind.is_over()) weir::detail::parker().wait(50'000);
         state_->free(memory, nullptr);
     });
 }
