@@ -18,6 +18,14 @@ namespace {
 
 weir::task<> receive_for_ever(communicator c, int& x) { co_await c.recv(std::span(&x, 1), 0, 9); }
 
+weir::task<> receive_twice(communicator c, int& x) {
+    const int sent = 5;
+    co_await c.send(std::span(&sent, 1), 0, 9);
+    auto message = c.recv(std::span(&x, 1), 0, 9);
+    co_await message;
+    co_await message;
+}
+
 }  // namespace
 
 TEST_CASE("a receive whose coroutine is destroyed is cancelled before its memory is gone") {
@@ -30,6 +38,21 @@ TEST_CASE("a receive whose coroutine is destroyed is cancelled before its memory
         const auto waits = [&]() -> weir::task<> { co_await std::move(waiting); };
         CHECK_THROWS_WITH(weir::sync_wait(loop, waits()), "the ranks wait for ever");
     }
+    CHECK(stand_in::num_calls("MPI_Cancel") == 1);
+    CHECK(stand_in::look().requests == 0);
+}
+
+TEST_CASE("a receive that is awaited once more is as new: so a coroutine destroyed meanwhile cancels it") {
+    cluster ranks(1);
+    int x = 0;
+    {
+        steps loop(0);
+        loop.polled = ranks.all.polled;
+        weir::task<> waiting = receive_twice(ranks.of(0), x);
+        const auto waits = [&]() -> weir::task<> { co_await std::move(waiting); };
+        CHECK_THROWS_WITH(weir::sync_wait(loop, waits()), "the ranks wait for ever");
+    }
+    CHECK(x == 5);
     CHECK(stand_in::num_calls("MPI_Cancel") == 1);
     CHECK(stand_in::look().requests == 0);
 }

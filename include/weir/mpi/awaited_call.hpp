@@ -20,7 +20,7 @@
 #include <memory>       // for std::shared_ptr
 #include <optional>     // for std::optional
 #include <type_traits>  // for std::invoke_result_t
-#include <utility>      // for std::move
+#include <utility>      // for std::exchange, std::move
 
 namespace weir::mpi::detail {
 
@@ -67,6 +67,10 @@ class [[nodiscard("co_await this, or nothing is done")]] awaited_call final : op
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         loop_->check_world();
+        if (std::exchange(resumed_, false)) {  // this is a second await
+            this->begin_anew();
+            is_over_.store(false, std::memory_order_relaxed);  // relaxed: ended() comes after submit(), below
+        }
         const weir::detail::coroutine_env env = weir::detail::env_of(h);
         executor& ex = weir::detail::executor_of(env);
         waiting_.emplace(ex, env.measured, h);

@@ -39,6 +39,12 @@ class operation {
 
   protected:
     virtual ~operation() = default;
+    // Called before an operation that has ended is submitted again: forgets how it has ended.
+    void begin_anew() noexcept {
+        is_cancelled_ = cancel_was_called_ = false;
+        must_cancel_.store(false, std::memory_order_relaxed);  // relaxed: nobody else knows the operation now
+        error_class_ = MPI_SUCCESS;
+    }
     MPI_Status status_{};
 
   private:
