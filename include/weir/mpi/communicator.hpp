@@ -49,12 +49,12 @@ struct received {
     std::size_t count = 0;  ///< elements; of a probe: bytes
 };
 
-/// A group of ranks (processes), in which each has a number from 0. All operations are awaitable, and begin
-/// when they are awaited: `co_await w.barrier()`, or `weir::sync_wait(w.barrier())` on a plain thread.
+/// A group of ranks (processes), numbered from 0. All operations are awaitable, and begin when they are
+/// awaited: `co_await w.barrier()`, or `weir::sync_wait(w.barrier())` on a thread that doesn't call `poll`.
 ///
 /// Memory:   the caller's: nothing is copied. The caller keeps it, untouched, until the await ends. MPI may
 ///           use it even after an await that the failure of a rank has ended: then the caller keeps it until
-///           the job ends. That does not concern the memory of a receive.
+///           the job ends; also the memory of a receive whose message had begun to arrive.
 /// Order:    between two ranks, messages with one tag arrive in the order in which they were sent. Collective
 ///           operations (`barrier` and all declared below it) begin on all ranks of the group in one order:
 ///           await one after the other. Independent coroutines need a communicator each: see `duplicate`.
