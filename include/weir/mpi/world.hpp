@@ -35,8 +35,8 @@ struct world_options {
     /// makes all calls of MPI.
     int threads = MPI_THREAD_MULTIPLE;
     /// False: the world has no thread; the constructing thread calls `poll` again and again, as an event loop
-    /// does, and must not block. So another thread makes the calls that wait for other ranks, such as
-    /// `sync_wait(all.barrier())` and the constructor of `mpi::channel`: on the polling thread they never end.
+    /// does, and must not block. Calls that wait for other ranks, such as `sync_wait(all.barrier())` and the
+    /// constructor of `mpi::channel`, never end on the polling thread: another thread makes them.
     bool own_thread = true;
     polling_options polling = {};   ///< how often MPI is asked what is complete
     failure_options failures = {};  ///< how the ranks watch each other
