@@ -877,3 +877,10 @@ TEST_CASE("there is no checkpoint while the consumer has only some results of a 
     other.acknowledge(true);
     CHECK(recorder.checkpoint().watermark() == 1);
 }
+
+TEST_CASE("the ends of epochs in a queue with a limit in bytes don't count for the size of its items") {
+    virtual_time time;
+    auto run = (weir::source(weir::epochs(ints{7}, 4)) | weir::sink()).start(time, {.max_bytes = 1000});
+    for (auto& epoch : run.epochs()) CHECK(std::ranges::distance(epoch) == 1);
+    CHECK(run.stats().stages[0].setup->item_bytes == sizeof(int));
+}
