@@ -68,10 +68,10 @@ std::string state_text(const slot_times& times);
 visible_limit limit_by_states(const pipeline_stats& stats);
 
 // Looks for the reason behind a limit that a prediction has found, in figures that predictions don't use.
-// The waits of any stage for blocks or memory count, unless the limit is the consumer. Copies, repeated calls
-// and failures count if the limit is a stage. Processor time counts if the limit is the threads, or a stage
-// that runs longer than it awaits. `found`, `stage`: the predicted limit. Returns none if there is no such
-// reason.
+// The waits of a stage for blocks or memory count, unless the limit is the consumer or a later stage.
+// Copies, repeated calls and failures count if the limit is a stage. Processor time counts if the limit is
+// the threads, or a stage that runs longer than it awaits. `found`, `stage`: the predicted limit. Returns
+// none if there is no such reason.
 std::optional<visible_limit> deeper_limit(const pipeline_stats& stats, limit_cause found,
                                           std::string_view stage);
 

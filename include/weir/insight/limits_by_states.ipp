@@ -175,12 +175,13 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
         return says(limit_cause::unsure, {}, {"too few items have passed"});
     const double consumer = busy_consumer(stats);
     const double started = stats.first_item ? 1 - share_of_time(stats.first_item->since, stats.elapsed) : 0;
-    if (last_queue(stats) != nullptr && started - (1 - consumer) > often) {
+    const channel_stats* const last = last_queue(stats);
+    if (last != nullptr && share_of_time(time_before_consumer(stats, *last), stats.elapsed) > often) {
         return says(limit_cause::unsure, {},
                     {"the consumer took its first item after ", percent_text(started),
                      " of the time, and had not waited for it; explain a part of the run behind that item"});
     }
-    if (last_queue(stats) != nullptr) found.lost = 1 - consumer;
+    if (last != nullptr) found.lost = 1 - consumer;
     if (consumer > nearly_always && most < nearly_always)
         return says(limit_cause::consumer, {},
                     {"the pipeline keeps up: the consumer waits ", percent_text(1 - consumer),

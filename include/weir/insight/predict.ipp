@@ -82,15 +82,19 @@ WEIR_INLINE predict_options in_whole_waves(predict_options how, const pipeline_s
         if (from.num_items == 0) break;
         const double tasks =
             static_cast<double>(from.stages[i].num_tasks) / static_cast<double>(from.num_items);
-        auto slots = static_cast<double>(settings.stages[i].concurrency);
+        auto workers = static_cast<double>(settings.stages[i].concurrency);
         // No more slots work than the rate needs; a change may double it.
-        if (from.rate > 0) slots = smaller(slots, 2 * (1 + from.rate * tasks * mean_seconds(from.stages[i])));
-        at_once = larger(at_once, slots / larger(1.0, tasks));
+        if (from.rate > 0)
+            workers = smaller(workers, 2 * (1 + from.rate * tasks * mean_seconds(from.stages[i])));
+        at_once = larger(at_once, workers / larger(1.0, tasks));
     }
     const auto wave = nearest<std::uint64_t>(at_once);
-    if (20 * wave <= how.items) return how;
-    how.items = larger<std::uint64_t>(5, (how.items + wave - 1) / wave) * wave;
-    how.skipped = 2 * wave;
+    const bool is_valid = 0 < how.skipped && how.skipped < how.items;  // else predict() throws
+    if (!is_valid || wave == 1 || 20 * wave <= how.items) return how;
+    const std::uint64_t waves = (how.items + wave - 1) / wave;
+    const std::uint64_t skipped = larger<std::uint64_t>(2, (how.skipped + wave - 1) / wave);
+    how.items = larger(waves, skipped + 3) * wave;
+    how.skipped = skipped * wave;
     return how;
 }
 

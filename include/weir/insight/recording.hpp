@@ -34,7 +34,6 @@ struct stage_settings {
     std::string name;
     stage_role role = stage_role::function;  ///< what the stage does
     std::size_t concurrency = 1;             ///< the number of slots (workers), at least 1
-    bool is_resizable = true;                ///< `run::set_concurrency` can change their number
     std::size_t capacity = 2;                ///< of the queue behind the stage, in items; at least 1
     /// How many items of average size fit into the byte limit of the queue behind the stage; 0: no such
     /// limit.
@@ -49,6 +48,8 @@ struct stage_settings {
 
     /// The index in `pipeline_settings::pools` of the thread pool that calls the function.
     std::size_t pool = 0;
+
+    bool is_resizable = true;  ///< `run::set_concurrency` can change the number of slots
 
     [[nodiscard]] friend bool operator==(const stage_settings&, const stage_settings&) = default;
 };

@@ -224,13 +224,13 @@ WEIR_INLINE pipeline_settings tuner::best_single(const pipeline_settings& best,
 
 WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times, double noise) {
     const double today = detail::planned_rate(times.settings, times);
-    pipeline_settings best = detail::best_settings(times, limits_);
+    // A model that is much slower than the run, as of a `traverse` with a slow source, would free used slots.
+    std::string why_not = today < 0.7 * next.rate ? "its times don't explain its rate" : "";
+    pipeline_settings best = why_not.empty() ? detail::best_settings(times, limits_) : times.settings;
     if (is_cautious_ || detail::has_settings(rejected_, best)) best = best_single(best, times);
     const auto gain_of = [&](const pipeline_settings& s) {
         return today > 0 ? detail::planned_rate(s, times) / today - 1 : 0;
     };
-    // A model that is much slower than the run, as of a `traverse` with a slow source, would free used slots.
-    std::string why_not = today < 0.7 * next.rate ? "its times don't explain its rate" : "";
     double gain = gain_of(best);
     bool frees = false;
     // Once changes were kept, and the times of many items are known, smaller gains are worthwhile, too.

@@ -67,6 +67,11 @@ namespace detail {
 // The cause that a change of this kind would remove.
 limit_cause cause_of(change_kind kind) noexcept;
 
+// Whether a verdict may name the change. That of the size of batches is predicted as if the stages behind
+// took as long for a batch of another size, which holds for few of them. So it is named only if no change of
+// another kind is worthwhile.
+bool is_eligible(const what_if_result& result, const setting_change& change);
+
 // Replaces the cause, the stage and the sentence of a verdict by the reason behind the cause, if the
 // statistics show a reason: see deeper_limit. `v.change` remains, unless the new cause is
 // `limit_cause::processors`. Then the new `v.stage` is the stage whose functions have threads for the longest

@@ -55,9 +55,6 @@ WEIR_INLINE suspect suspect_of(const setting_change& change) {
     return {cause, cause == limit_cause::room ? std::string_view() : std::string_view(change.stage)};
 }
 
-// Whether a verdict may name the change. That of the size of batches is predicted as if the stages behind
-// took as long for a batch of another size, which holds for few of them. So it is named only if no change of
-// another kind is worthwhile.
 WEIR_INLINE bool is_eligible(const what_if_result& result, const setting_change& change) {
     if (change.kind != change_kind::batch_size) return true;
     for (const predicted_change& each : result.changes) {

@@ -137,25 +137,26 @@ struct retry_stats {
 /// How a stage was started: what `record_of` needs, so that a run with other settings can be predicted.
 struct stage_setup {
     bool keeps_order = false;  ///< results keep the order of the items: see `stage_options::output_order`
-    bool is_resizable = true;  ///< `run::set_concurrency` can change its number of slots
     std::size_t executor = 0;  ///< the index of the first stage that has the same executor
     std::size_t threads = 0;   ///< how many coroutines that executor runs at once; 0: no limit (virtual time)
     std::size_t item_bytes = 0;  ///< average in the first output queue; 0: no item yet, or no limit of bytes
+    bool is_resizable = true;    ///< `run::set_concurrency` can change its number of slots
 
     [[nodiscard]] friend bool operator==(const stage_setup&, const stage_setup&) = default;
 };
 
 /// The statistics of a stage.
 struct stage_stats {
-    std::string name;                  ///< that of `stage_options::name`, or made from the function or kind
-    std::string kind;                  ///< source, pipe, aggregate, ..., sink
-    std::size_t concurrency = 1;       ///< slots (workers of the stage) in service at the snapshot
-    duration elapsed{};                ///< from the stage's start to the snapshot
-    std::uint64_t num_tasks = 0;       ///< invocations finished, failed ones included
-    std::uint64_t num_failures = 0;    ///< invocations that ended with an exception
-    duration task_time{};              ///< time of the successful invocations, summed
-    duration failure_time{};           ///< time of the failed ones, summed
-    duration busy{};                   ///< time of all invocations, summed over slots, open ones included
+    std::string name;                ///< that of `stage_options::name`, or made from the function or kind
+    std::string kind;                ///< source, pipe, aggregate, ..., sink
+    std::size_t concurrency = 1;     ///< slots (workers of the stage) in service at the snapshot
+    duration elapsed{};              ///< from the stage's start to the snapshot
+    std::uint64_t num_tasks = 0;     ///< invocations finished, failed ones included
+    std::uint64_t num_failures = 0;  ///< invocations that ended with an exception
+    duration task_time{};            ///< time of the successful invocations, summed
+    duration failure_time{};         ///< time of the failed ones, summed
+    duration busy{};  ///< `run` + `await` of all slots: the time of all invocations, open ones included,
+                      ///< without the waits for a thread that `task_time` and `failure_time` include
     std::vector<slot_times> per_slot;  ///< one a slot; more than `concurrency` if that was lowered
     std::vector<std::size_t> inputs;   ///< its input channels, as indices into `pipeline_stats::channels`
     std::vector<std::size_t> outputs;  ///< its output channels, as indices into `pipeline_stats::channels`
@@ -247,6 +248,14 @@ struct pipeline_stats {
 /// matched by position; those that `earlier` lacks are unchanged. `idle` and `first_item->after` are
 /// those of `later`, and may refer to a time before the lap.
 [[nodiscard]] pipeline_stats operator-(pipeline_stats later, const pipeline_stats& earlier);
+
+namespace detail {
+
+// \returns the time before the first item in which the consumer did something else, and did not wait for the
+//          item. `last`: the consumer's queue. The longest of all waits counts as the one for that item.
+duration time_before_consumer(const pipeline_stats& stats, const channel_stats& last) noexcept;
+
+}  // namespace detail
 
 }  // namespace weir
 

@@ -96,6 +96,13 @@ WEIR_INLINE first_item_stats operator-(first_item_stats later, const first_item_
     return later;
 }
 
+WEIR_INLINE duration detail::time_before_consumer(const pipeline_stats& stats,
+                                                  const channel_stats& last) noexcept {
+    if (!stats.first_item) return duration(0);
+    const duration before = since(stats.first_item->since, stats.elapsed);
+    return since(smaller(last.get_blocked, (last.get_waits.max)()), before);
+}
+
 WEIR_INLINE pipeline_stats operator-(pipeline_stats later, const pipeline_stats& earlier) {
     later.elapsed = detail::since(earlier.elapsed, later.elapsed);
     const std::size_t both = detail::smaller(later.stages.size(), earlier.stages.size());

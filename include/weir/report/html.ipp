@@ -201,10 +201,11 @@ class html_page {
                  "<code>.lap = 1s</code> to see how they change.");
         const std::size_t laps = view_.num_drawn();
         if (const std::size_t points = plots_.num_points(); points < laps)
-            note(out,
-                 "The run has {} laps; drawn are {} points, each of {} laps together (the last one of what "
-                 "is left). Tasks are counted a lap, on average.",
-                 laps, points, (laps + points - 1) / points);
+            note(
+                out,
+                "The record has {} laps; drawn are {} points, each of {} laps together (the last one of what "
+                "is left). Tasks are counted a lap, on average.",
+                laps, points, (laps + points - 1) / points);
         if (laps < view_.laps().size())
             note(out,
                  "Not drawn are the last {}, which are no whole lap; they are in the figures of the whole "

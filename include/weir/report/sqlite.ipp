@@ -128,6 +128,7 @@ inline void sqlite_report::enqueue(const pipeline_stats& one) {
     pending_laps_.push_back(one);
     const std::lock_guard guard(lock_);
     ++laps_;
+    is_joining_ = pending_laps_.size() >= most_pending;
 }
 
 inline bool sqlite_report::write(duration wait) {

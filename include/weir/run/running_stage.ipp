@@ -36,8 +36,8 @@ WEIR_INLINE auto running_stage<Policy>::stats(std::int64_t until, stillness& sti
     s.awaits_others = awaits_others();
     const executor& where = this->own_executor();
     s.setup = stage_setup{.keeps_order = keeps_order_,
-                          .is_resizable = this->is_resizable(),
-                          .threads = where.traits().exclusive ? 0 : where.parallelism()};
+                          .threads = where.traits().exclusive ? 0 : where.parallelism(),
+                          .is_resizable = this->is_resizable()};
     return s;
 }
 

@@ -13,7 +13,6 @@
 #include <concepts>     // for std::invocable
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::uint32_t, std::uint64_t
-#include <exception>    // for std::exception_ptr
 #include <functional>   // for std::function, std::ref
 #include <stdexcept>    // for std::runtime_error
 #include <string>       // for std::string
@@ -109,10 +108,6 @@ class explorer {
 
     // Runs the schedule that `decisions_.begin` has begun. Returns the text of its failure; empty: none.
     std::string attempt();
-
-    // The text of an exception and of those nested in it, such as the stage's exception in a
-    // pipeline_failure.
-    static std::string text_of(const std::exception_ptr& error);
 
     // Returns the decisions of the last schedule.
     choices chosen() const;
@@ -231,8 +226,8 @@ using result_of = decltype(std::declval<run_of<Pipeline>&>().wait());
 ///
 /// Each slot (worker of a stage) is always in exactly one state. Each item that was put into a queue was
 /// taken, is in the queue, or was discarded. No get waits while there is an item, no put waits while the
-/// queue is empty. No time is negative. Each successful invocation has a time, each put and get a wait. The
-/// first item came while the run lasted.
+/// queue is empty. No time is negative. Each successful invocation has a time, each put and get a wait,
+/// unless the run is `unmeasured`. The first item came while the run lasted.
 /// Errors: `failed_check`; the message names the stage or the queue, and the violated identity.
 void check_identities(const pipeline_stats& stats);
 

@@ -10,7 +10,7 @@
 #include <algorithm>     // for std::any_of, std::count_if, std::fill, std::min
 #include <charconv>      // for std::from_chars
 #include <cstdlib>       // for std::getenv
-#include <exception>     // for std::nested_exception
+#include <exception>     // for std::current_exception
 #include <stdexcept>     // for std::invalid_argument
 #include <string_view>   // for std::string_view
 #include <system_error>  // for std::errc
@@ -96,17 +96,6 @@ WEIR_INLINE std::string explorer::attempt() {
     if (!here.broken().empty()) return here.broken();
     if (cause.empty()) cause = here.left_behind();
     return cause;
-}
-
-WEIR_INLINE std::string explorer::text_of(const std::exception_ptr& error) {
-    std::string text = weir::detail::error_text(error);
-    try {
-        std::rethrow_exception(error);
-    } catch (const std::nested_exception& outer) {
-        if (outer.nested_ptr()) text += ": " + text_of(outer.nested_ptr());
-    } catch (...) {  // NOLINT(bugprone-empty-catch): nothing is nested in it
-    }
-    return text;
 }
 
 WEIR_INLINE auto explorer::chosen() const -> choices {

@@ -17,6 +17,7 @@
 #include <coroutine>      // for std::coroutine_handle
 #include <cstddef>        // for std::size_t
 #include <cstdint>        // for std::uint32_t, std::uint64_t, UINT32_MAX
+#include <exception>      // for std::exception_ptr
 #include <functional>     // for std::function
 #include <map>            // for std::multimap
 #include <span>           // for std::span
@@ -145,6 +146,9 @@ std::string to_text(const std::vector<std::uint32_t>& chosen);
 
 // The reverse of to_text(). Errors: `std::invalid_argument` if the text has no such form.
 std::vector<std::uint32_t> from_text(std::string_view text);
+
+// The text of an exception and of those nested in it, such as the stage's exception in a pipeline_failure.
+std::string text_of(const std::exception_ptr& error);
 
 }  // namespace detail
 

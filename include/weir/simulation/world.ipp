@@ -9,7 +9,7 @@
 
 #include <algorithm>     // for std::min, std::move_backward
 #include <charconv>      // for std::from_chars
-#include <exception>     // for std::current_exception
+#include <exception>     // for std::current_exception, std::nested_exception
 #include <span>          // for std::span
 #include <stdexcept>     // for std::invalid_argument
 #include <string>        // for std::to_string
@@ -153,6 +153,17 @@ WEIR_INLINE void ready_list::move_to_front() noexcept {
     first_ = 1;
 }
 
+WEIR_INLINE std::string text_of(const std::exception_ptr& error) {
+    std::string text = weir::detail::error_text(error);
+    try {
+        std::rethrow_exception(error);
+    } catch (const std::nested_exception& outer) {
+        if (outer.nested_ptr()) text += ": " + text_of(outer.nested_ptr());
+    } catch (...) {  // NOLINT(bugprone-empty-catch): nothing is nested in it
+    }
+    return text;
+}
+
 }  // namespace weir::simulation::detail
 
 namespace weir::simulation {
@@ -262,7 +273,7 @@ WEIR_INLINE void world::act() {
         try {
             action();
         } catch (...) {
-            break_off(weir::detail::error_text(std::current_exception()));
+            break_off(detail::text_of(std::current_exception()));
         }
         is_acting_ = false;
     }
@@ -275,7 +286,7 @@ WEIR_INLINE void world::examine() {
         try {
             invariant();
         } catch (...) {
-            break_off(weir::detail::error_text(std::current_exception()));
+            break_off(detail::text_of(std::current_exception()));
         }
     }
 }

@@ -48,10 +48,11 @@ class figures {
         all_.channels.push_back(behind);
         return *this;
     }
-    // For how long the consumer waits for items.
+    // For how long the consumer waits for items, all of it for the first one.
     pipeline_stats consumed(weir::duration waits) {
         stage("sink", {.wait_get = 1s}, "sink");
         all_.channels.back().get_blocked = waits;
+        all_.channels.back().get_waits.record(waits);
         all_.num_items = 100;
         return all_;
     }

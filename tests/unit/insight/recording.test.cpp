@@ -201,6 +201,21 @@ TEST_CASE("what a consumer does before its first item is not part of its time") 
     CHECK(static_cast<double>(consumer.tasks.at(0).run.count()) == Approx(1e6).epsilon(0.02));
 }
 
+TEST_CASE("a consumer that begins late, and then waits for a slow stage, is not recorded as slow") {
+    weir::virtual_time clock;
+    const auto slow = [](int k) -> weir::task<int> {
+        co_await weir::sleep_for(100ms);
+        co_return k;
+    };
+    auto run = (weir::source(std::views::iota(0, 100)) | weir::pipe(slow, {.name = "slow"}) | weir::sink())
+                   .start(clock);
+    clock.run_until(weir::time_point(5s));
+    while (run.get()) clock.run_until(clock.now() + 10ms);
+    const weir::recorded_stage consumer = weir::record_of(run.stats()).stages.back();
+    CHECK(static_cast<double>(consumer.tasks.at(0).run.count()) == Approx(1e7).epsilon(0.2));
+    CHECK_FALSE(weir::detail::limit_by_states(run.stats()).cause == weir::limit_cause::consumer);
+}
+
 TEST_CASE("a recording tells which stages can have more slots") {
     weir::virtual_time clock;
     auto run = (weir::source(std::views::iota(0, 60)) | weir::pipe([](int k) { return k; }) | weir::take(50) |

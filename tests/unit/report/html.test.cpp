@@ -139,7 +139,7 @@ TEST_CASE("if there are many laps, a point stands for several, and the page says
     const auto laps = run.laps;
     while (run.laps.size() < 1000) run.laps.insert(run.laps.end(), laps.begin(), laps.begin() + 8);
     const std::string page = html_text(run);
-    CHECK(page.find("The run has 1000 laps; drawn are 200 points, each of 5 laps together") !=
+    CHECK(page.find("The record has 1000 laps; drawn are 200 points, each of 5 laps together") !=
           std::string::npos);
     CHECK(page.size() < 500'000);
 }
