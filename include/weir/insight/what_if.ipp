@@ -276,18 +276,18 @@ WEIR_INLINE what_if_result effects_of(const std::vector<setting_change>& changes
 
 }  // namespace detail
 
-WEIR_INLINE what_if_result what_if(const recording& from, const what_if_options& given) {
-    what_if_options options = given;
-    options.simulation = detail::in_whole_waves(options.simulation, from.settings, from);
+WEIR_INLINE what_if_result what_if(const recording& from, const what_if_options& options) {
+    what_if_options wide = options;
+    wide.simulation = detail::in_whole_waves(options.simulation, from.settings, from);
     const std::vector<setting_change> changes =
         options.changes.empty() ? usual_changes(from) : options.changes;
-    if (!options.calibrate) return detail::effects_of(changes, from, options);
-    what_if_result result = detail::result_of_today(changes, from, options);
+    if (!options.calibrate) return detail::effects_of(changes, from, wide);
+    what_if_result result = detail::result_of_today(changes, from, wide);
     if (!result.refused.empty()) return result;
-    const recording used = detail::calibrated(from, result.today, options.simulation);
+    const recording used = detail::calibrated(from, result.today, wide.simulation);
     const bool is_same = used.stages.front().overhead == duration(0);
-    const prediction today = is_same ? result.today : predict(used.settings, used, options.simulation);
-    detail::add_effects(result, changes, used, today, options.simulation);
+    const prediction today = is_same ? result.today : predict(used.settings, used, wide.simulation);
+    detail::add_effects(result, changes, used, today, wide.simulation);
     return result;
 }
 

@@ -83,6 +83,7 @@ namespace detail {
 // `stopped`, thrown by a function that ends because of a stop, instead of its `last` error: `retry`.
 class stopped_after_error : public stopped {
   public:
+    // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member, not an exception that is not thrown
     explicit stopped_after_error(std::exception_ptr error) noexcept : last(std::move(error)) {}
     std::exception_ptr last;
 };
