@@ -114,8 +114,9 @@ class fetched_ahead<T> {
 /// an input range of items. For one thread; `begin` and `++` of both ranges block.
 ///
 /// A range takes an item before it knows the item's epoch. If the range is destroyed then, the next call that
-/// takes an item of the run gets this one. A call of another consumer that waits already gets it too late, at
-/// the end of the stream. If a second range of the run is destroyed before that, an item is lost.
+/// takes an item of the run gets this one. A call of another consumer that waits already gets it when its
+/// wait ends without an item: at the end of the stream, or at its time limit. A call that ends just then
+/// leaves it to the next call. If a second range of the run is destroyed before that, an item is lost.
 /// Errors:   those of `run::get`, in `begin` and `++`.
 /// Lifetime: the run outlives the range, and is not moved meanwhile.
 template <class Run>

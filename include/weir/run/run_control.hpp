@@ -127,8 +127,8 @@ class run_control {
     }
 
     /// Changes the capacity, in items, of the queue behind the stage, or before the branch, with this name.
-    /// Items in the queue are kept, and no item comes in until they are fewer than its new capacity. That of
-    /// the sink and the one before it count as one queue then, with the sum of their capacities.
+    /// Items in the queue are kept, and no item comes in until they are fewer than its new capacity. The
+    /// queue of the sink and the queue before it count as one here, with the sum of their capacities.
     /// Errors: `std::invalid_argument` for 0, for a name of no queue or of several, and for the last stage of
     ///         a `run<void>`, which has no queue behind it; `std::bad_alloc`, without a change.
     void set_capacity(std::string_view stage, std::size_t items) { core().set_capacity(stage, items); }

@@ -161,9 +161,9 @@ class run_reports;
 ///
 /// Errors:  after an exception from a function, the `report_warning` is called, and no more functions of this
 ///          report. The run continues, and still calls the hook that `around_invocations` returned.
-/// Threads: `around_invocations`, `begins`: the thread that starts the run; `failed`: the stages' threads,
-///          several at once; `lap`, `ends`: the executor's threads, or a consumer's
-///          (`run_options::consumers_help`), one call after the other; `name`: any.
+/// Threads: `around_invocations`, `begins`: the thread that starts the run; `failed`: the stages' threads or
+///          a consumer's (`run_options::consumers_help`), several at once; `lap`, `ends`: the executor's
+///          threads or a consumer's, one call after the other; `name`: any.
 class run_report {
   public:
     run_report() = default;

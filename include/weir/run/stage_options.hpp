@@ -95,8 +95,8 @@ struct run_options {
     failure_limit max_failures = {};
 
     /// Called for every item that failed, within the limit or not, before the stage continues.
-    /// Threads: the stage's threads, several at once. Errors: an exception stops the run; `pipeline_failure`
-    ///          then has the item's failure, and behind it the exception.
+    /// Threads: those that call the functions (`consumers_help`), several at once. Errors: an exception stops
+    ///          the run; `pipeline_failure` then has the item's failure, and behind it the exception.
     std::function<void(const failure&)> on_failure = nullptr;
 
     /// Called around every invocation and every stage; the first hook is the outermost.
@@ -117,12 +117,12 @@ struct run_options {
     /// the run, or `sync_wait` of a coroutine that calls `next`) works in the place of one of the pool's
     /// threads meanwhile: then the thread need not sleep and be woken for each item. Functions of the stages
     /// run on that thread, too, as long as a call takes some microseconds at most; less than one microsecond
-    /// if the pool has several workers on several processors. So do hooks, callbacks (`on_lap`, `on_end`) and
-    /// reports, however long they take. The number of functions that run at once stays the same. Without
-    /// effect if another run or a task group uses the pool, if a stage is on a loop (an executor without
-    /// threads of its own), if the pool has a function `on_thread_start`, or in a call within a coroutine.
-    /// Set the option to false if these functions must not run on the thread: because the thread owns a
-    /// window or a device context, has a small stack, or holds a mutex that the functions lock.
+    /// if the pool has several workers on several processors. So do hooks, callbacks (`on_lap`, `on_end`,
+    /// `on_failure`) and reports, however long they take. The number of functions that run at once stays the
+    /// same. Without effect if another run or a task group uses the pool, if a stage is on a loop (an
+    /// executor without threads of its own), if the pool has a function `on_thread_start`, or in a call
+    /// within a coroutine. Set the option to false if these functions must not run on the thread: because the
+    /// thread owns a window or a device context, has a small stack, or holds a mutex that the functions lock.
     bool consumers_help = true;
 
     /// The length of a lap by the executor's clock. From the start on, the run is divided into laps, and the

@@ -120,6 +120,8 @@ class retrying {
                 } else {
                     result.emplace(detail::call(function_, item, &call));
                 }
+            } catch (const stopped_after_error&) {  // of a retry within the function
+                throw;
             } catch (...) {
                 error = std::current_exception();
             }

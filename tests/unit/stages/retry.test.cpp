@@ -302,6 +302,25 @@ TEST_CASE("when the time limit is over, a retry waits no longer and calls no mor
     CHECK(time.now() == time_point(100ms));  // what the call waited for has ended with the limit
 }
 
+TEST_CASE("a retry of a retry ends with its time limit, and with the last error of the function") {
+    virtual_time time;
+    const auto fails = [](int) { throw lost_connection(); };
+    const auto pipeline =
+        weir::source({1}) | weir::for_each(retry(retry(fails, {.attempts = 9, .delay = 1h}), {.attempts = 2}),
+                                           {.max_failures = weir::unlimited, .time_limit = 10ms});
+    std::string inside;
+    auto run = pipeline.start(time, {.on_failure = [&inside](const weir::failure& what) {
+                                  try {
+                                      std::rethrow_exception(what.error);
+                                  } catch (const weir::time_limit_exceeded& over) {
+                                      inside = items::message_inside(over);
+                                  }
+                              }});
+    run.wait();
+    CHECK(inside == "the connection was lost");
+    CHECK(time.now() == time_point(10ms));
+}
+
 TEST_CASE("a stop ends the wait for another call, which is no failure") {
     const auto check = [](auto policy, auto limit, std::chrono::nanoseconds delay) {
         virtual_time time;
