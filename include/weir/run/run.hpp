@@ -204,11 +204,11 @@ class [[nodiscard("destroying the run stops it: keep it, and take its items")]] 
         std::optional<T> first = fetched_ahead_.take(all);
         const auto wait = [&] { return out_->blocking_get(max_wait); };
         get_result<T> got = first ? get_result<T>(*std::move(first)) : all.drive_loops_in(wait);
+        if (times != nullptr) times->returned(got && !item_traits::is_mark(*got));
         if constexpr (detail::is_epoch_item<T>) {
             std::optional<T> late = got ? std::nullopt : fetched_ahead_.take(all);  // put during the wait
-            if (late) got = get_result<T>(*std::move(late));
+            if (late) return get_result<T>(*std::move(late));
         }
-        if (times != nullptr) times->returned(got && !item_traits::is_mark(*got));
         return got;
     }
 
