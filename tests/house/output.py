@@ -21,7 +21,8 @@ def shown_in(readme):
 
 
 def without_figures(text):
-    return [" ".join(FIGURE.sub(" # ", line).split()) for line in text.splitlines() if line.strip(" -")]
+    # The rules above and below the columns are as long as their widest figure.
+    return [re.sub("--+", "--", " ".join(FIGURE.sub(" # ", line).split())) for line in text.splitlines() if line.strip(" -")]
 
 
 def problems(shown, printed):

@@ -64,7 +64,7 @@ WEIR_INLINE bool has_same_cause(const setting_change& a, const setting_change& b
 WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, what_if_options& options) {
     std::vector<setting_change> changes;
     for (const predicted_change& each : result.changes) {
-        bool is_new = changes.size() < brief_contenders && is_eligible(result, each.change);
+        bool is_new = changes.size() < brief_contenders;
         for (const setting_change& other : changes) is_new = is_new && !has_same_cause(each.change, other);
         if (is_new) changes.push_back(each.change);
     }

@@ -28,8 +28,8 @@ struct verdict {
 /// Judges the result of `what_if`, a list of changes with their predicted gains. The cause is that of the
 /// change with the greatest gain; `limit_cause::balanced` if this gain is below 5 %. Of changes with nearly
 /// the same gain (within 1 %), more slots of a stage count first; then a source or consumer that takes no
-/// time, more threads, a faster function, and the others; queues and batches last. A change of the size of
-/// batches counts only if no other is worthwhile, as the stages behind may take longer for larger ones.
+/// time, more threads, a faster function, and the others; queues and batches last. The gain of larger batches
+/// is that of stages that take as long for each batch, whatever its size.
 /// `verdict::change` is that change, or one that is easier to make, with the same cause and most of the gain;
 /// none for `balanced`. `verdict::sure` is the share of `predict_options::resamples` in which a change with
 /// this cause brings most, or nearly as much; for `balanced`, in which no change brings 7 %. Without
@@ -66,11 +66,6 @@ namespace detail {
 
 // The cause that a change of this kind would remove.
 limit_cause cause_of(change_kind kind) noexcept;
-
-// Whether a verdict may name the change. That of the size of batches is predicted as if the stages behind
-// took as long for a batch of another size, which holds for few of them. So it is named only if no change of
-// another kind is worthwhile.
-bool is_eligible(const what_if_result& result, const setting_change& change);
 
 // Replaces the cause, the stage and the sentence of a verdict by the reason behind the cause, if the
 // statistics show a reason: see deeper_limit. `v.change` remains, unless the new cause is

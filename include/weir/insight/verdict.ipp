@@ -55,14 +55,6 @@ WEIR_INLINE suspect suspect_of(const setting_change& change) {
     return {cause, cause == limit_cause::room ? std::string_view() : std::string_view(change.stage)};
 }
 
-WEIR_INLINE bool is_eligible(const what_if_result& result, const setting_change& change) {
-    if (change.kind != change_kind::batch_size) return true;
-    for (const predicted_change& each : result.changes) {
-        if (each.change.kind != change_kind::batch_size && each.gain >= worthwhile_gain) return false;
-    }
-    return true;
-}
-
 // The share of the resamples (predictions from samples drawn at random) in which the changes of this suspect
 // bring most, or nearly as much; for `balanced`, the share in which no change brings 7 %. 1 without
 // resamples, 0 without changes.
@@ -75,7 +67,6 @@ WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     for (std::size_t k = 0; k < n; ++k) {
         double best = 0, own = 0;
         for (const predicted_change& each : result.changes) {
-            if (!is_eligible(result, each.change)) continue;
             best = larger(best, each.gains[k]);
             if (suspect_of(each.change) == one) own = larger(own, each.gains[k]);
         }
@@ -85,7 +76,7 @@ WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     return static_cast<double>(same) / static_cast<double>(n);
 }
 
-// Returns the eligible change with the greatest gain. Of several that bring nearly as much, the one whose
+// Returns the change with the greatest gain. Of several that bring nearly as much, the one whose
 // kind is first in `order`: if only the consumer takes time, larger batches would bring as much as a faster
 // one. Threads come before a faster function: a number is easier to change.
 WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
@@ -95,13 +86,10 @@ WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
                                                change_kind::faster,      change_kind::completion_order,
                                                change_kind::max_bytes,   change_kind::capacity,
                                                change_kind::batch_size};
-    std::size_t first_eligible = 0;
-    while (!is_eligible(result, result.changes[first_eligible].change)) ++first_eligible;
-    const predicted_change& best = result.changes[first_eligible];
+    const predicted_change& best = result.changes.front();
     for (const change_kind first : order) {
         for (const predicted_change& each : result.changes) {
-            const bool is_tie = 1 + each.gain > (1 + best.gain) * (1 - tie);
-            if (each.change.kind == first && is_tie && is_eligible(result, each.change)) return each;
+            if (each.change.kind == first && 1 + each.gain > (1 + best.gain) * (1 - tie)) return each;
         }
     }
     return best;

@@ -120,16 +120,6 @@ TEST_CASE("a fixed time for each batch calls for larger batches") {
                ContainsSubstring("100 % more, if the stages behind take as long for each of them"));
 }
 
-TEST_CASE(
-    "larger batches are no verdict if another change is worthwhile: the times may grow with the batch") {
-    const verdict v = weir::explain(builder()
-                                        .aggregate("batch", 32)
-                                        .stage({.name = "collate"}, awaiting({60}))
-                                        .consumed(awaiting({100})));
-    CHECK(v.cause == limit_cause::consumer);
-    CHECK(v.sure == 1);
-}
-
 TEST_CASE("too few threads, a slow source and a slow consumer are causes") {
     recording few = builder()
                         .stage({.name = "a", .concurrency = 4}, running({10}))
