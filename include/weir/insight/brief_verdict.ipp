@@ -29,7 +29,7 @@ inline constexpr std::uint64_t fewest_for_verdict = 20;  // items, and invocatio
 // 2000, and 33 with 500.
 inline constexpr double most_items_of_brief_verdict = 1'000;
 
-WEIR_INLINE predict_options brief_simulation(const recording& from) {
+WEIR_INLINE predict_options brief_simulation(const recording& from) noexcept {
     const double tasks = 1 + tasks_per_item(from);  // and the sink
     return in_whole_waves(short_simulation(tasks, most_items_of_brief_verdict), from.settings, from);
 }
@@ -78,6 +78,24 @@ WEIR_INLINE void add_resamples(what_if_result& result, const recording& from, wh
     }
 }
 
+// The verdict by predictions; none: they don't explain the run, as `why` says.
+WEIR_INLINE std::optional<verdict> predicted_verdict(const pipeline_stats& stats, const recording& from,
+                                                     std::string& why) {
+    what_if_options options;
+    options.simulation = brief_simulation(from);
+    options.simulation.resamples = brief_resamples;
+    const std::vector<setting_change> changes = usual_changes(from);
+    what_if_result result = result_of_today(changes, from, options);
+    why = result.refused;
+    if (!why.empty()) return std::nullopt;
+    options.simulation.resamples = 0;
+    add_effects(result, changes, from, result.today, options.simulation);
+    if (!result.changes.empty()) add_resamples(result, from, options);
+    verdict v = judge(result, from);
+    look_deeper(v, stats, result, from);
+    return v;
+}
+
 }  // namespace detail
 
 WEIR_INLINE std::optional<verdict> brief_verdict(const pipeline_stats& stats) {
@@ -86,28 +104,13 @@ WEIR_INLINE std::optional<verdict> brief_verdict(const pipeline_stats& stats) {
     for (const stage_stats& each : stats.stages) {
         if (each.num_tasks != 0 && each.num_tasks < detail::fewest_for_verdict) return std::nullopt;
     }
-    std::string why;
+    std::string why = "its prediction would take too long for a report";
     try {
         const recording from = record_of(stats);
-        what_if_options options;
-        options.simulation = detail::brief_simulation(from);
         const duration cost = detail::cost_of_brief_simulations(from);
         if (cost > stats.elapsed) return std::nullopt;
-        if (cost > longest) {
-            why = "its prediction would take too long for a report";
-        } else {
-            options.simulation.resamples = detail::brief_resamples;
-            const std::vector<setting_change> changes = usual_changes(from);
-            what_if_result result = detail::result_of_today(changes, from, options);
-            why = result.refused;
-            if (why.empty()) {
-                options.simulation.resamples = 0;
-                detail::add_effects(result, changes, from, result.today, options.simulation);
-                if (!result.changes.empty()) detail::add_resamples(result, from, options);
-                verdict v = judge(result, from);
-                detail::look_deeper(v, stats, result, from);
-                return v;
-            }
+        if (cost <= longest) {
+            if (auto v = detail::predicted_verdict(stats, from, why)) return v;
         }
     } catch (const std::logic_error& reason) {  // such a run can't be predicted
         why = reason.what();

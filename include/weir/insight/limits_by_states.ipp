@@ -176,7 +176,7 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
     const double consumer = busy_consumer(stats);
     const double started = stats.first_item ? 1 - share_of_time(stats.first_item->since, stats.elapsed) : 0;
     const channel_stats* const last = last_queue(stats);
-    if (last != nullptr && share_of_time(time_before_consumer(stats, *last), stats.elapsed) > often) {
+    if (last != nullptr && share_of_time(delay_of_consumer(stats, *last), stats.elapsed) > often) {
         return says(limit_cause::unsure, {},
                     {"the consumer took its first item after ", percent_text(started),
                      " of the time, and had not waited for it; explain a part of the run behind that item"});

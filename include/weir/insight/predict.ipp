@@ -77,9 +77,9 @@ WEIR_INLINE double mean_seconds(const recorded_stage& stage) noexcept {
 
 WEIR_INLINE predict_options in_whole_waves(predict_options how, const pipeline_settings& settings,
                                            const recording& from) noexcept {
+    if (from.num_items == 0) return how;
     double at_once = 1;  // items in a stage
     for (std::size_t i = 0; i < from.stages.size() && i < settings.stages.size(); ++i) {
-        if (from.num_items == 0) break;
         const double tasks =
             static_cast<double>(from.stages[i].num_tasks) / static_cast<double>(from.num_items);
         auto workers = static_cast<double>(settings.stages[i].concurrency);

@@ -182,7 +182,7 @@ WEIR_INLINE bool has_samples(const stage_stats& stage) {
 WEIR_INLINE recorded_stage recorded_consumer(const pipeline_stats& stats, const channel_stats& last) {
     recorded_stage consumer;
     consumer.num_tasks = stats.num_items;
-    const duration waited = smaller(sum(last.get_blocked, time_before_consumer(stats, last)), stats.elapsed);
+    const duration waited = smaller(sum(last.get_blocked, delay_of_consumer(stats, last)), stats.elapsed);
     const duration mean = (stats.elapsed - waited) / static_cast<std::int64_t>(stats.num_items);
     const bool is_sampled = stats.consumer && !stats.consumer->tasks.empty();
     std::vector<recorded_task> tasks(is_sampled ? stats.consumer->tasks.size() : 1);

@@ -224,9 +224,14 @@ WEIR_INLINE pipeline_settings tuner::best_single(const pipeline_settings& best,
 
 WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times, double noise) {
     const double today = detail::planned_rate(times.settings, times);
+    const auto leave_alone = [&](const std::string& why) {
+        next.sentence += "; left alone: " + why;
+        next_plan_ = next.lap + interval_;
+        interval_ = detail::smaller<std::uint64_t>(2 * interval_, 16);
+    };
     // A model that is much slower than the run, as of a `traverse` with a slow source, would free used slots.
-    std::string why_not = today < 0.7 * next.rate ? "its times don't explain its rate" : "";
-    pipeline_settings best = why_not.empty() ? detail::best_settings(times, limits_) : times.settings;
+    if (today < 0.7 * next.rate) return leave_alone("its times don't explain its rate");
+    pipeline_settings best = detail::best_settings(times, limits_);
     if (is_cautious_ || detail::has_settings(rejected_, best)) best = best_single(best, times);
     const auto gain_of = [&](const pipeline_settings& s) {
         return today > 0 ? detail::planned_rate(s, times) / today - 1 : 0;
@@ -244,14 +249,10 @@ WEIR_INLINE void tuner::plan(tuning_step& next, const recording& times, double n
         const bool saves_room = now.places >= then.places + 8 && 4 * then.places <= 3 * now.places;
         frees = gain > -0.01 && !detail::has_settings(rejected_, best) &&
                 (then.num_slots < now.num_slots || then.threads < now.threads || saves_room);
-        if (!frees && why_not.empty())
-            why_not = "no change is predicted to bring " + units::whole_percent(options_.worthwhile) + " %";
-    }
-    if (!why_not.empty()) {
-        next.sentence += "; left alone: " + why_not;
-        next_plan_ = next.lap + interval_;
-        interval_ = detail::smaller<std::uint64_t>(2 * interval_, 16);
-        return;
+        if (!frees) {
+            return leave_alone("no change is predicted to bring " +
+                               units::whole_percent(options_.worthwhile) + " %");
+        }
     }
     const bool has_to_stay = gain < options_.worthwhile;
     // If the rate that is predicted without changes is close to the measured one, the predicted one is the

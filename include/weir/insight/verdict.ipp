@@ -76,9 +76,9 @@ WEIR_INLINE double share_of(const what_if_result& result, const suspect& one) {
     return static_cast<double>(same) / static_cast<double>(n);
 }
 
-// Returns the change with the greatest gain. Of several that bring nearly as much, the one whose
-// kind is first in `order`: if only the consumer takes time, larger batches would bring as much as a faster
-// one. Threads come before a faster function: a number is easier to change.
+// Returns the change with the greatest gain. Of several that bring nearly as much, the one whose kind is
+// first in `order`: if only the consumer takes time, larger batches would bring as much as a faster one.
+// Threads come before a faster function: a number is easier to change.
 WEIR_INLINE const predicted_change& likeliest(const what_if_result& result) {
     constexpr double tie = 0.01;
     constexpr std::array<change_kind, 9> order{change_kind::concurrency, change_kind::source,

@@ -251,9 +251,9 @@ struct pipeline_stats {
 
 namespace detail {
 
-// \returns the time before the first item in which the consumer did something else, and did not wait for the
-//          item. `last`: the consumer's queue. The longest of all waits counts as the one for that item.
-duration time_before_consumer(const pipeline_stats& stats, const channel_stats& last) noexcept;
+// \returns the time from the start of the run until the consumer began to wait for its first item. `last`:
+//          the consumer's queue. The longest of all waits counts as that for the first item.
+duration delay_of_consumer(const pipeline_stats& stats, const channel_stats& last) noexcept;
 
 }  // namespace detail
 

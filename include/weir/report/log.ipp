@@ -80,11 +80,13 @@ WEIR_INLINE std::string verdict_json(const verdict& v) {
 }
 
 WEIR_INLINE std::optional<verdict> cheap_verdict(const pipeline_stats& stats) {
+    constexpr duration least(5'000'000), usual(20'000'000), most(100'000'000);
+    const duration allowed = stats.elapsed / 100;
+    if (allowed < least) return std::nullopt;  // before a recording is made, which costs some 50 us
     const duration predicted = cost_of_brief_verdict(stats);
     // A verdict without a prediction costs nearly nothing, and changes less if it is made of more items.
-    constexpr duration usual(20'000'000), most(100'000'000);
     const duration cost = predicted == duration(0) ? usual : smaller(predicted, most);
-    return cost > stats.elapsed / 100 ? std::nullopt : brief_verdict(stats);
+    return cost > allowed ? std::nullopt : brief_verdict(stats);
 }
 
 WEIR_INLINE const std::optional<verdict>& recent_verdict::add(const pipeline_stats& lap) {

@@ -400,6 +400,16 @@ void acted_on(world& w) {
     }
 }
 
+// A traversal with the drawn slots and order. Its name, `walk`, is that of the stage whose slots change_slots() changes.
+template <class Function>
+auto walk(const Function& grow, const manner& how, bool first_found_first) {
+    return weir::traverse(grow, {.name = "walk",
+                                 .concurrency = how.slots,
+                                 .order = first_found_first ? weir::traverse_order::as_found
+                                                            : weir::traverse_order::depth_first,
+                                 .capacity = 1});
+}
+
 // Each item of the source adds one, and that another; the slots take what others have added, too.
 void traversed(world& w) {
     ledger book;
@@ -411,12 +421,8 @@ void traversed(world& w) {
         co_await weir::sleep_for(duration(static_cast<weir::duration::rep>(i.nth() % 3)));
         co_return std::move(i);
     };
-    auto pipeline = weir::source(maker(book, 3), {.capacity = 1}) |
-                    weir::traverse(grow, {.concurrency = how.slots,
-                                          .order = first_found_first ? weir::traverse_order::as_found
-                                                                     : weir::traverse_order::depth_first,
-                                          .capacity = 1}) |
-                    weir::sink(1);
+    auto pipeline =
+        weir::source(maker(book, 3), {.capacity = 1}) | walk(grow, how, first_found_first) | weir::sink(1);
     run_or_stop(w, book, pipeline, 70, 40, [&](const item& i) { to.got_in_any_order(i); });
 }
 
@@ -453,12 +459,7 @@ void traversed_in_epochs(world& w) {
     };
     {
         auto run = (weir::source(weir::epochs(make, 3), {.capacity = 1}) |
-                    weir::traverse(grow, {.name = "walk",
-                                          .concurrency = how.slots,
-                                          .order = first_found_first ? weir::traverse_order::as_found
-                                                                     : weir::traverse_order::depth_first,
-                                          .capacity = 1}) |
-                    weir::sink(1))
+                    walk(grow, how, first_found_first) | weir::sink(1))
                        .start<stepwise>(w);
         change_slots(w, run, 50);
         std::size_t number = 0;
@@ -498,13 +499,7 @@ void traversed_by_request(world& w) {
         co_return std::move(i);
     };
     {
-        auto run = (weir::source(next, {.capacity = 1}) |
-                    weir::traverse(grow, {.name = "walk",
-                                          .concurrency = how.slots,
-                                          .order = first_found_first ? weir::traverse_order::as_found
-                                                                     : weir::traverse_order::depth_first,
-                                          .capacity = 1}) |
-                    weir::sink(1))
+        auto run = (weir::source(next, {.capacity = 1}) | walk(grow, how, first_found_first) | weir::sink(1))
                        .start<stepwise>(w);
         change_slots(w, run, 100);
         for (int request = 0; request < 4; ++request) {
