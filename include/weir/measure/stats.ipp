@@ -97,7 +97,7 @@ WEIR_INLINE first_item_stats operator-(first_item_stats later, const first_item_
 }
 
 WEIR_INLINE duration detail::delay_of_consumer(const pipeline_stats& stats,
-                                                  const channel_stats& last) noexcept {
+                                               const channel_stats& last) noexcept {
     if (!stats.first_item) return duration(0);
     const duration before = since(stats.first_item->since, stats.elapsed);
     return since(smaller(last.get_blocked, (last.get_waits.max)()), before);
