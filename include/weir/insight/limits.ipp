@@ -56,9 +56,9 @@ WEIR_INLINE std::optional<visible_limit> reason_of_blocks(const stage_stats& sta
                                  is_block ? "blocks" : "memory", ", or let go of its results earlier"})};
 }
 
-// The time whose share the waits for blocks or memory are: of `batch_slots`, where one slot waits for all,
-// that of the run; else that of all slots.
-WEIR_INLINE duration time_of_block_waits(const stage_stats& stage, duration run) {
+// The time by which the waits for blocks or memory are divided. In `batch_slots` one slot waits on behalf of
+// all slots: the time of the run. In other stages each slot waits for itself: the slots' time in service.
+WEIR_INLINE duration divisor_of_block_waits(const stage_stats& stage, duration run) {
     const slot_times times = stage.times();
     return stage.kind == "batch_slots" ? run : times.total() - times.off;
 }
@@ -175,13 +175,13 @@ WEIR_INLINE std::optional<visible_limit> deeper_limit(const pipeline_stats& stat
     for (const stage_stats& each : stats.stages) {
         if (each.name == stage) {
             at = &each;
-            // A slow stage or consumer keeps items, and so the memory of the stages before it: then their
-            // waits are not the cause, and more memory would be used up as well.
+            // Items wait before a slow stage, and hold memory of the earlier stages. So the slow stage causes
+            // the waits of the earlier stages, and more items would fill more memory, too.
             if (found == limit_cause::stage) waits.reset();
         }
-        if (!waits) waits = reason_of_blocks(each, time_of_block_waits(each, stats.elapsed));
+        if (!waits) waits = reason_of_blocks(each, divisor_of_block_waits(each, stats.elapsed));
     }
-    if (waits && found != limit_cause::consumer) return waits;
+    if (waits && found != limit_cause::consumer) return waits;  // the same for a slow consumer
     if (found == limit_cause::stage && at != nullptr) {
         if (auto reason = reason_in_stage(*at)) return reason;
     }

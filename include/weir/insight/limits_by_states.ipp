@@ -176,7 +176,7 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
     const double consumer = busy_consumer(stats);
     const double started = stats.first_item ? 1 - share_of_time(stats.first_item->since, stats.elapsed) : 0;
     const channel_stats* const last = last_queue(stats);
-    if (last != nullptr && share_of_time(delay_of_consumer(stats, *last), stats.elapsed) > often) {
+    if (last != nullptr && share_of_time(time_before_first_get(stats, *last), stats.elapsed) > often) {
         return says(limit_cause::unsure, {},
                     {"the consumer took its first item after ", percent_text(started),
                      " of the time, and had not waited for it; explain a part of the run behind that item"});
@@ -209,7 +209,7 @@ WEIR_INLINE visible_limit limit_by_states(const pipeline_stats& stats) {
             return says(limit_cause::bytes, ordered->name,
                         {"the run's limit of bytes holds the source back, ", percent_text(most_order),
                          " of its time: raise run_options::max_bytes, or let stages make smaller items"});
-        if (const auto waits = reason_of_blocks(*ordered, time_of_block_waits(*ordered, stats.elapsed)))
+        if (const auto waits = reason_of_blocks(*ordered, divisor_of_block_waits(*ordered, stats.elapsed)))
             return says(waits->cause, waits->stage, {waits->sentence});
         return says(limit_cause::order, ordered->name,
                     {"stage '", ordered->name, "' holds finished items back to keep an order, ",

@@ -70,9 +70,10 @@ double tasks_per_item(const recording& from) noexcept;
 // The mean time of an invocation in the sample, in seconds.
 double mean_seconds(const recorded_stage& stage) noexcept;
 
-// \returns the options with more items if N slots of a stage work at once, and less than 20 N items are
-//          simulated. N invocations of equal time end together. So the rate of fewer items depends on whether
-//          the last items are N, or few. All numbers become multiples of N.
+// N slots that need equal times finish N items together: a wave. A simulation that begins or ends within a
+// wave gives a wrong rate, if it has few waves.
+// \returns the options. If `items` is below 20 N for the stage with most slots at work, `items` and `skipped`
+//          are multiples of N: at least 5 N and 2 N.
 predict_options in_whole_waves(predict_options how, const pipeline_settings& settings,
                                const recording& from) noexcept;
 

@@ -79,7 +79,7 @@ WEIR_INLINE double failed_share(const stage_stats& stage) {
 WEIR_INLINE std::vector<recorded_task> estimated_tasks(const stage_stats& stage, double results) {
     const double busy = static_cast<double>(stage.times().busy().count());
     const double run_share = busy > 0 ? static_cast<double>(stage.times().run.count()) / busy : 1;
-    const double at_work = work_share(stage);
+    const double at_work = share_without_thread_waits(stage);
     const double failed = failed_share(stage);
     const auto n = static_cast<double>(smaller<std::uint64_t>(stage.num_tasks, sample_size));
     const auto num_failed = nearest<std::size_t>(failed * n);
@@ -182,7 +182,7 @@ WEIR_INLINE bool has_samples(const stage_stats& stage) {
 WEIR_INLINE recorded_stage recorded_consumer(const pipeline_stats& stats, const channel_stats& last) {
     recorded_stage consumer;
     consumer.num_tasks = stats.num_items;
-    const duration waited = smaller(sum(last.get_blocked, delay_of_consumer(stats, last)), stats.elapsed);
+    const duration waited = smaller(sum(last.get_blocked, time_before_first_get(stats, last)), stats.elapsed);
     const duration mean = (stats.elapsed - waited) / static_cast<std::int64_t>(stats.num_items);
     const bool is_sampled = stats.consumer && !stats.consumer->tasks.empty();
     std::vector<recorded_task> tasks(is_sampled ? stats.consumer->tasks.size() : 1);

@@ -43,7 +43,7 @@ WEIR_INLINE time_sample times_of(const stage_stats& stage) {
         plain.add(middle, static_cast<double>(each.count), spread);
         logs.add(natural_log(middle), static_cast<double>(each.count), spread / (middle * middle));
     }
-    const double at_work = work_share(stage);
+    const double at_work = share_without_thread_waits(stage);
     const double count = static_cast<double>(times.count());
     const double mean = static_cast<double>(times.sum().count()) / count;
     all.time = {mean * at_work, plain.variance() * at_work * at_work, count};

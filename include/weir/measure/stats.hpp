@@ -190,14 +190,15 @@ struct stage_stats {
 
 namespace detail {
 
-// The time of the finished invocations, or of all, without their waits for a thread, if that is longer.
+// The longer of two times: of the finished invocations, with their waits for a thread; and of all
+// invocations, open ones included, without these waits. So no share of this time exceeds 1.
 inline duration time_of_invocations(const stage_stats& stage) noexcept {
     return larger(sum(stage.task_time, stage.failure_time), stage.busy);
 }
 
-// \returns the part of the times of finished invocations in which the function had a thread, or was suspended
-//          itself; in the rest it was ready to run and had no thread. At least 0, at most 1.
-double work_share(const stage_stats& stage) noexcept;
+// In an invocation, the function has a thread, awaits something, or waits for a thread.
+// \returns the share of the first two in the time of the finished invocations, 0 to 1; 1 without invocations.
+double share_without_thread_waits(const stage_stats& stage) noexcept;
 
 }  // namespace detail
 
@@ -251,9 +252,10 @@ struct pipeline_stats {
 
 namespace detail {
 
-// \returns the time from the start of the run until the consumer began to wait for its first item. `last`:
-//          the consumer's queue. The longest of all waits counts as that for the first item.
-duration delay_of_consumer(const pipeline_stats& stats, const channel_stats& last) noexcept;
+// \returns the time from the start of the run to the consumer's first get, as far as the statistics tell: to
+//          the first item, without the longest wait for an item, which counts as the first wait. 0 without an
+//          item. `last`: the consumer's queue.
+duration time_before_first_get(const pipeline_stats& stats, const channel_stats& last) noexcept;
 
 }  // namespace detail
 

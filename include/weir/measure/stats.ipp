@@ -35,7 +35,7 @@ WEIR_INLINE duration stage_stats::ave_failure_time() const noexcept {
     return detail::average(failure_time, num_failures);
 }
 
-WEIR_INLINE double detail::work_share(const stage_stats& stage) noexcept {
+WEIR_INLINE double detail::share_without_thread_waits(const stage_stats& stage) noexcept {
     const slot_times times = stage.times();
     const double whole = static_cast<double>(sum(stage.task_time, stage.failure_time).count());
     const double without_thread = static_cast<double>(sum(times.runnable, times.overhead).count());
@@ -96,8 +96,8 @@ WEIR_INLINE first_item_stats operator-(first_item_stats later, const first_item_
     return later;
 }
 
-WEIR_INLINE duration detail::delay_of_consumer(const pipeline_stats& stats,
-                                               const channel_stats& last) noexcept {
+WEIR_INLINE duration detail::time_before_first_get(const pipeline_stats& stats,
+                                                   const channel_stats& last) noexcept {
     if (!stats.first_item) return duration(0);
     const duration before = since(stats.first_item->since, stats.elapsed);
     return since(smaller(last.get_blocked, (last.get_waits.max)()), before);

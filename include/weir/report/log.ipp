@@ -80,12 +80,13 @@ WEIR_INLINE std::string verdict_json(const verdict& v) {
 }
 
 WEIR_INLINE std::optional<verdict> cheap_verdict(const pipeline_stats& stats) {
-    constexpr duration least(5'000'000), usual(20'000'000), most(100'000'000);
+    // No prediction costs less than `least`, and none above `most` is made: see brief_verdict(). A verdict
+    // without a prediction costs almost nothing; it is steadier if made of the items of 2 s.
+    constexpr duration least(5'000'000), without_prediction(20'000'000), most(100'000'000);
     const duration allowed = stats.elapsed / 100;
-    if (allowed < least) return std::nullopt;  // before a recording is made, which costs some 50 us
+    if (allowed < least) return std::nullopt;  // spares the estimate, which costs some 50 us, in short laps
     const duration predicted = cost_of_brief_verdict(stats);
-    // A verdict without a prediction costs nearly nothing, and changes less if it is made of more items.
-    const duration cost = predicted == duration(0) ? usual : smaller(predicted, most);
+    const duration cost = predicted == duration(0) ? without_prediction : smaller(predicted, most);
     return cost > allowed ? std::nullopt : brief_verdict(stats);
 }
 

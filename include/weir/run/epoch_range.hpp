@@ -113,10 +113,11 @@ class fetched_ahead<T> {
 /// The result of `run::epochs`: an input range of epochs (passes of the source over its data). An epoch is
 /// an input range of items. For one thread; `begin` and `++` of both ranges block.
 ///
-/// A range takes an item before it knows the item's epoch. If the range is destroyed then, the next call that
-/// takes an item of the run gets this one. A call of another consumer that waits already gets it when its
-/// wait ends without an item: at the end of the stream, or at its time limit. A call that ends just then
-/// leaves it to the next call. If a second range of the run is destroyed before that, an item is lost.
+/// The range takes the first item of an epoch to learn the epoch's number. If the range is destroyed before
+/// the loop gets this item, the run keeps the item, and the next call that takes an item returns it. A call
+/// that waits already returns the kept item only if the wait ends without another one: at the end of the
+/// stream, or at the time limit. If such a call ends while the range is being destroyed, the call after it
+/// returns the item. The run keeps one item: if a second range leaves one, the earlier one is lost.
 /// Errors:   those of `run::get`, in `begin` and `++`.
 /// Lifetime: the run outlives the range, and is not moved meanwhile.
 template <class Run>

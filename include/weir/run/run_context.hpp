@@ -93,7 +93,8 @@ class run_context : public detached_task_owner {
         return wait();
     }
 
-    // Whether a stage's executor is a loop: has no threads of its own, and is not the run's executor.
+    // Whether at least one stage has a loop: an executor without threads of its own, and not the run's, which
+    // a waiting thread drives anyway.
     bool has_loops() const noexcept { return !loops_.empty(); }
 
     // True in a forked child of the process that has the run's threads. Nothing of the run may be used there:

@@ -245,7 +245,8 @@ class worker_set : public stage_gate {
 
     // For a resizable stage. Ends the wait of a slot for an item, so that the slot can go out of service.
     virtual void recall(slot& waiting) noexcept { static_cast<void>(waiting); }
-    virtual void recall_other_waits() noexcept {}  // the same, once for all such slots, for waits of the kind
+    // Called once behind the calls of `recall`. Ends other waits of these slots, such as for an added item.
+    virtual void recall_other_waits() noexcept {}
 
     // Awaitable of bool: waits until the slot is in service again. False: the stage has ended.
     auto wait_for_service(slot& me) noexcept { return out_of_service_.wait(&me, me, slot_state::off); }

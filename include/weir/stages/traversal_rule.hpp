@@ -50,9 +50,10 @@ enum class idle_step : std::uint8_t { search, lead, wait, end };
 // end-of-epoch mark (the message at the end of a pass over the data) takes nothing more until the mark has
 // left the stage. The stage ends when the queue has ended, all slots are idle and no item is pending: only a
 // slot that is not idle adds items.
-// Invariant: while an item is pending, a slot in service is not idle, or a wake-up is left for a slot that
-// waits. Such a slot looks for pending items before it becomes idle, and leaves service only if the invariant
-// still holds. A leader is idle, and no replacement: it may have a mark, or get one before it is woken.
+// Invariant: while an item is pending, at least one slot is sure to look for items: a slot in service that is
+// not idle, or a waiting slot that has a wake-up. Both look before they become idle, and leave service only
+// if another slot is sure to look. The leader does not count: with a mark, the leader takes no item, and a
+// mark may come before `wake_one` ends its wait.
 class traversal_rule {
   public:
     using ticket = traversal_slot*;
@@ -109,7 +110,7 @@ class traversal_rule {
     // slot has to stay, as an item is pending, and no other slot is certain to take the item.
     bool leave(traversal_slot& s) noexcept {
         if (!nothing_pending()) {
-            wake_one(s);  // a wake-up for `s` itself, too, goes on to another slot
+            wake_one(s);  // `s` may have used up a wake-up in ask(): another slot gets one
             const bool is_last_active = num_present_ - idle_->load(std::memory_order_relaxed) == 1;
             if (is_last_active && num_wakeups_ == 0) return false;
         }
@@ -117,8 +118,8 @@ class traversal_rule {
         end_if_done();
         return true;
     }
-    // The slot, which is not idle, has found a pending item. If the slot was to become the leader, another
-    // slot may.
+    // The slot, which is not idle, has found a pending item. If the slot is the leader, it gives up the lead,
+    // so that another slot can become the leader.
     void found_item(traversal_slot& s) noexcept {
         if (leader_ == &s) leader_ = nullptr;
     }

@@ -80,10 +80,11 @@ class stopped {};
 
 namespace detail {
 
-// `stopped`, thrown by a function that ends because of a stop, instead of its `last` error: `retry`.
+// `retry` throws this if a stop ends its repetitions. `last`: the exception of the last call, which is nested
+// in the item's failure if the stop came from the time limit.
 class stopped_after_error : public stopped {
   public:
-    // NOLINTNEXTLINE(bugprone-throw-keyword-missing): a member, not an exception that is not thrown
+    // NOLINTNEXTLINE(bugprone-throw-keyword-missing): the check takes the member for a missing `throw`
     explicit stopped_after_error(std::exception_ptr error) noexcept : last(std::move(error)) {}
     std::exception_ptr last;
 };
