@@ -203,7 +203,11 @@ def check_text(header):
     if body is None:
         yield 2, f"neither `#pragma once` nor a guard named {header.guard()}"
         body = header.directives
-    for number, keyword, _ in [d for d in body if d not in header.bodies()]:
+    depth = 0
+    for number, keyword, rest in [d for d in body if d not in header.bodies()]:
+        depth += keyword.startswith("if") - (keyword == "endif")
+        if depth > 0 and keyword == "include" and rest.startswith("<weir/"):
+            yield number, f"{rest} is included on a condition: a single header can't keep that"
         if keyword in CONDITIONS and header.name not in (CONFIG, *SYSTEM_CALLS, OF_CUDA, OF_FORMAT, OF_ASIO, *OF_STANDARD):
             yield number, f"`#{keyword}` belongs into {CONFIG} or {SYSTEM_CALLS[0]}"
         if keyword in DEFINITIONS and header.name not in (CONFIG, VERSION, *PAST_QT):
@@ -337,6 +341,7 @@ BAD = [
     ("platform/ring.ipp", [" platform, internal", "#pragma once"], "does not include <weir/platform/ring.hpp> first"),
     (CONFIG, [" platform, internal", "#pragma once", "#include <weir/platform/ring.ipp>"], "does not exist"),
     (RING, RINGS + ENDS[:2] + ["int i;", "#else", "#endif", "#endif"], "`#if` belongs into"),
+    (SYSTEM_CALLS[0], [" platform, internal", "#pragma once", "#if 1", "#include <weir/platform/ring.hpp>", "#endif"], "on a condition"),
     (CLOCK, [" measure"], "neither `#pragma once`"),
     (CLOCK, [" measure", "#ifndef WEIR_HPP", "#define WEIR_HPP", "#endif"], "neither `#pragma once`"),
     (CLOCK, [" measure", "#pragma once", "#ifdef NDEBUG", "#endif"], "`#ifdef` belongs into"),

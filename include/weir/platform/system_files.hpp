@@ -8,7 +8,7 @@
 #include <cerrno>       // for errno
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t
-#include <cstdio>       // for std::rename
+#include <cstdio>       // for std::FILE, std::fopen, std::rename
 #include <string>       // for std::string
 #include <string_view>  // for std::string_view
 
@@ -56,6 +56,9 @@ inline std::int64_t write_output(int file, const char* from, std::size_t size) n
     errno = error;
     return n;
 }
+
+// Opens a file for reading; null: see errno. The path is UTF-8, whatever code page the process has.
+inline std::FILE* open_input(const char* path) noexcept { return std::fopen(path, "rb"); }
 
 // Opens a file for appending, created if it doesn't exist. Returns its descriptor. On failure, the functions
 // for output files return -1 and set errno. A named pipe without a reader is an error: the call does not wait
@@ -182,14 +185,7 @@ inline std::int64_t write_output(int file, const char* from, std::size_t size) n
     return static_cast<std::int64_t>(size);
 }
 
-// Converts a path to UTF-16. Paths of this library are UTF-8, whatever code page the process has.
-inline std::wstring wide(const char* path) {
-    const int size = MultiByteToWideChar(65001, 0, path, -1, nullptr, 0);
-    std::wstring text(static_cast<std::size_t>(size > 0 ? size : 1), L'\0');
-    MultiByteToWideChar(65001, 0, path, -1, text.data(), size);
-    text.pop_back();
-    return text;
-}
+inline std::FILE* open_input(const char* path) { return _wfopen(wide(path).c_str(), L"rb"); }
 
 // An append is not atomic here: several processes that write to one file have to lock it.
 inline int open_output(const char* path) {

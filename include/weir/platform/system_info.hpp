@@ -18,20 +18,8 @@
 #if __has_include(<sys/utsname.h>)
 #include <sys/utsname.h>  // for uname
 #endif
-#if defined(_WIN32)
-#include <weir/platform/system_files.hpp>
-#endif
 
 namespace weir::detail {
-
-// Opens a file for reading; null: see errno. The path is UTF-8, whatever code page the process has.
-inline std::FILE* open_input(const char* path) {
-#if defined(_WIN32)
-    return _wfopen(wide(path).c_str(), L"rb");
-#else
-    return std::fopen(path, "rb");
-#endif
-}
 
 // The content of a file; empty if the file can't be read.
 std::string text_of_file(const std::string& name);

@@ -23,6 +23,7 @@ struct process_memory {
 #include <bit>          // for std::popcount
 #include <cstddef>      // for std::size_t
 #include <cstdlib>      // for std::abort, std::atexit
+#include <string>       // for std::wstring
 #include <type_traits>  // for std::is_trivially_destructible_v
 #include <utility>      // for std::exchange
 
@@ -101,6 +102,15 @@ class address_waits {
         function = reinterpret_cast<Function>(reinterpret_cast<void*>(GetProcAddress(library, name)));
     }
 };
+
+// Converts a path to UTF-16. Paths of this library are UTF-8, whatever code page the process has.
+inline std::wstring wide(const char* path) {
+    const int size = MultiByteToWideChar(65001, 0, path, -1, nullptr, 0);
+    std::wstring text(static_cast<std::size_t>(size > 0 ? size : 1), L'\0');
+    MultiByteToWideChar(65001, 0, path, -1, text.data(), size);
+    text.pop_back();
+    return text;
+}
 
 // Moves a file over another one. That fails while a program, such as a virus scanner, reads the other one: so
 // tries again for a second. Returns whether the file was moved.

@@ -7,7 +7,7 @@
 
 #include <weir/insight/verdict.hpp>
 #include <weir/platform/config.hpp>
-#include <weir/platform/system_info.hpp>
+#include <weir/platform/system_files.hpp>
 #include <weir/report/log.hpp>
 
 #include <cerrno>        // for errno
