@@ -183,7 +183,7 @@ TEST_CASE("five stages of four slots give what a loop gives") {
 }
 
 TEST_CASE("many items are neither lost nor doubled on their way through five stages of four slots") {
-    constexpr number count = 30'000;
+    constexpr number count = 10'000;
     const digest expected = digest_of(reference(count));
     for (const unsigned workers : {1U, 2U, 3U, 8U}) {
         for (const std::size_t capacity : {1U, 4U}) {
@@ -328,7 +328,7 @@ TEST_CASE("a failure at any item loses nothing that was finished before it") {
 TEST_CASE("of many items each is delivered, or told of as failed, once") {
     constexpr number count = 10'000;
     weir::thread_pool pool(3);
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 8; ++i) {
         ledger book(2 * count);
         std::vector<std::atomic<int>> seen(count);
         const auto picky = [](parcel p) {

@@ -29,7 +29,7 @@ constexpr bool is_slow = __has_feature(thread_sanitizer) || __has_feature(addres
 #else
 constexpr bool is_slow = false;
 #endif
-constexpr number num_items = is_slow ? 300'000 : 1'000'000;
+constexpr number num_items = is_slow ? 100'000 : 1'000'000;
 
 // Of each of its items, which one it was.
 using seen = std::vector<std::atomic<number>>;
