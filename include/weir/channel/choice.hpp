@@ -23,6 +23,7 @@
 #include <cstddef>      // for std::size_t
 #include <cstdint>      // for std::int64_t, std::uint64_t
 #include <optional>     // for std::nullopt
+#include <stdexcept>    // for std::logic_error
 #include <type_traits>  // for std::conditional_t
 #include <utility>      // for std::move
 
@@ -157,7 +158,12 @@ class choice_operation : public not_awaited {
   public:
     using moves_item = void;  // tag: `when_any` rejects the operation, as it could lose the item
 
+    // Errors: `std::logic_error` at a second await.
     bool await_ready() {
+        if (chosen_ != count_ || choice_.is_claimed())
+            throw std::logic_error(
+                "weir: a select, or a get or put with a time limit, can be awaited once; make a new one for "
+                "each wait");
         const std::size_t first = first_to_try();
         for (std::size_t i = 0; i < count_; ++i) {
             const std::size_t at = first + i < count_ ? first + i : first + i - count_;
@@ -173,7 +179,8 @@ class choice_operation : public not_awaited {
     template <class Promise>
     bool await_suspend(std::coroutine_handle<Promise> h) {
         const coroutine_env env = detail::env_of(h);
-        return chosen_ == count_ && !limit_.is_nothing() ? suspend(h, env) : yield(h, env);
+        if (chosen_ != count_) return yield(h, env);
+        return limit_.is_nothing() ? give_up(h, env) : suspend(h, env);
     }
 
     // For the times of a slot whose function waits: when the coroutine became ready, in ns; 0: not recorded.
@@ -222,12 +229,7 @@ class choice_operation : public not_awaited {
     };
 
     // The index of the case to try first: pseudorandom, from a counter of a channel. So tests can repeat it.
-    std::size_t first_to_try() const noexcept {
-        std::size_t i = 0;
-        while (cases_[i] == nullptr) ++i;
-        if (count_ == 1) return i;
-        return static_cast<std::size_t>(high_product(splitmix64(0, cases_[i]->number()), count_));
-    }
+    std::size_t first_to_try() const noexcept;
 
     bool yield(std::coroutine_handle<> h, const coroutine_env& env) noexcept {  // does not wait
         if (env.executor == nullptr) return false;
@@ -236,28 +238,10 @@ class choice_operation : public not_awaited {
         return true;
     }
 
-    WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env& env) {
-        executor& ex = detail::executor_of(env);
-        later<time_point> until;  // empty: no time limit
-        if (!limit_.is_for_ever()) {
-            const time_point now = ex.now();
-            if (until.emplace(limit_.after(now)) <= now) return yield(h, env);
-        }
-        choice_.begin(h, ex, until ? &*until : nullptr);
-        // The callbacks claim the choice at once if the stop is already requested.
-        if (env.ends != nullptr) on_end_.emplace(*env.ends->stop, end_waiting{&choice_, stopped_by::run});
-        if (stop_.stop_possible()) on_stop_.emplace(stop_, end_waiting{&choice_, stopped_by::request});
-        is_unsettled_ = true;
-        for (std::size_t i = 0; i < count_; ++i) {
-            if (cases_[i] == nullptr) continue;
-            const auto result = cases_[i]->join(choice_, env.measured);
-            if (result == any_case::joined::waits) continue;
-            if (result == any_case::joined::too_late) break;
-            chosen_ = i;
-            return false;
-        }
-        return choice_.try_suspend();  // if true, this frame may be running elsewhere from here on
-    }
+    // Ends the wait before it begins, as no time is left. A stop that is already requested ends it, too: so a
+    // loop of such operations sees the stop.
+    bool give_up(std::coroutine_handle<> h, const coroutine_env& env) noexcept;
+    WEIR_NOINLINE bool suspend(std::coroutine_handle<> h, const coroutine_env& env);
 
     // Unregisters the callbacks. Waits while another thread runs one of them.
     void listen_no_more() noexcept {
@@ -266,20 +250,7 @@ class choice_operation : public not_awaited {
     }
 
     // Called after the wait: finds the case that was done, and takes the other cases out of their lines.
-    void settle() noexcept {
-        if (!is_unsettled_) return;
-        is_unsettled_ = false;
-        listen_no_more();
-        const auto* const winner = chosen_ == count_ ? choice_.winner() : nullptr;
-        for (std::size_t i = 0; i < count_; ++i) {
-            if (cases_[i] == nullptr || i == chosen_) continue;
-            if (winner != nullptr && cases_[i]->is_of(winner)) {
-                chosen_ = i;
-            } else {
-                cases_[i]->leave();
-            }
-        }
-    }
+    void settle() noexcept;
 
     any_case* const* cases_ = nullptr;  // an array of `count_` pointers
     const std::size_t count_;
@@ -296,5 +267,7 @@ class choice_operation : public not_awaited {
 WEIR_COMPILED(class choice_operation<standard_platform>);
 
 }  // namespace weir::detail
+
+#include <weir/channel/choice.ipp>
 
 #endif

@@ -189,7 +189,8 @@ template <class Range>
 ///     if (done.index() == 0 && done.status() == weir::channel_status::success) work(*done.get<0>());
 ///
 /// \param cases  from `on_get` and `on_put`; at most one `after`; at most one `stop_token`, which is chosen
-///               when a stop is requested before or during a wait. Several cases may use the same channel.
+///               when a stop is requested before or during a wait, or before a time limit of 0 ends it.
+///               Several cases may use the same channel.
 /// \returns  awaitable of `select_result`: the chosen case, and its item, `closed`, `timed_out` or
 ///           `stopped`. No item is lost: an item that arrives when the wait ends is delivered or stays in its
 ///           channel; an item that was not put stays with the caller.
@@ -201,8 +202,9 @@ template <class Range>
 ///           each time that a closed channel is chosen, or that a time limit of 0 ends the select. A loop
 ///           leaves out the case of a channel that is closed, or goes round and round with it.
 /// Resumes:  as `channel`.
-/// Errors:   those of `channel`. From the call itself, with ranges: `std::invalid_argument` if no case has a
-///           channel, and `std::bad_alloc`. The time is that of the coroutine's executor.
+/// Errors:   those of `channel`. `std::logic_error` by a second await: call `select` again for each wait. From
+///           the call itself, with ranges: `std::invalid_argument` if no case has a channel, and
+///           `std::bad_alloc`. The time is that of the coroutine's executor.
 /// Cost:     for each channel that is tried, that of a put or get that doesn't wait. To wait: twice the locks
 ///           of each channel, and a timer if there is an `after`. Allocations for ranges only. Channels are
 ///           looked at one after the other: a select that doesn't wait may miss an item that moves meanwhile

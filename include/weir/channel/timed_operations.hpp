@@ -79,10 +79,12 @@ class timed_operations {
     /// \param stop  ends the wait, too, when a stop is requested, as with `get`.
     /// \returns awaitable of `get_result<T>`: the item, `closed` (and drained), `timed_out` or `stopped`. No
     ///          item is lost: an item that arrives as the wait ends is delivered or stays in the channel.
-    ///          With a duration of 0 or less the get does not wait: if there is no item, the coroutine only
-    ///          yields, to the end of its executor's queue. With `duration::max()` there is no limit.
-    /// Errors:  `stopped`, `forked_error` and `std::system_error`, as from a wait in `channel`. The time is
-    ///          that of the coroutine's executor.
+    ///          With a duration of 0 or less the get does not wait: if there is no item, and no stop is
+    ///          requested, the coroutine only yields, to the end of its executor's queue. With
+    ///          `duration::max()` there is no limit. Await it once; call `get_for` again for each wait.
+    /// Errors:  `stopped`, `forked_error` and `std::system_error`, as from a wait in `channel`.
+    ///          `std::logic_error` if it is awaited a second time. The time is that of the coroutine's
+    ///          executor.
     /// Cost:    to wait, that of a `get` and a timer of the executor. No allocation.
     [[nodiscard("co_await this, or nothing is got")]] auto get_for(duration max_wait, stop_token stop = {}) {
         return timed_operation<Channel, false>(self(), nullptr, wait_limit(max_wait), std::move(stop));

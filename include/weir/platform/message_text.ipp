@@ -76,8 +76,10 @@ WEIR_INLINE std::string without_controls(std::string_view text) {
 }
 
 WEIR_INLINE std::string_view folder_of_weir() noexcept {
+    constexpr std::string_view own = "platform/message_text.ipp";
     const std::string_view here = std::source_location::current().file_name();
-    return here.substr(0, here.size() - std::string_view("platform/message_text.hpp").size());
+    // In a single header, all of weir is in the file with this function.
+    return here.ends_with(own) ? here.substr(0, here.size() - own.size()) : here;
 }
 
 WEIR_INLINE std::string place_text(const std::source_location& where) {

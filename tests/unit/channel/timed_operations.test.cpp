@@ -5,6 +5,7 @@
 #include "support/timed.hpp"
 
 #include <weir/channel/channel.hpp>
+#include <weir/channel/select.hpp>
 #include <weir/executor/executor.hpp>
 #include <weir/executor/run_loop.hpp>
 #include <weir/executor/schedule.hpp>
@@ -23,6 +24,8 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <ranges>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -180,8 +183,8 @@ TEST_CASE("a stop ends a timed wait with the status stopped, and no item is lost
     channel<box> c(1, time);
     weir::stop_source stop;
     const auto waits = [&]() -> task<> {
-        const auto late = co_await c.get_for(1ms, stop.get_token());
-        CHECK(late.status() == channel_status::timed_out);
+        const auto first = co_await c.get_for(1ms, stop.get_token());
+        CHECK(first.status() == channel_status::timed_out);
         const auto none = co_await c.get_for(1h, stop.get_token());
         CHECK(none.status() == channel_status::stopped);
         CHECK(time.now() == t0 + 5ms);
@@ -197,13 +200,79 @@ TEST_CASE("a stop ends a timed wait with the status stopped, and no item is lost
         const auto empty = co_await c.get_until(weir::time_point::max(), stop.get_token());
         CHECK(empty.status() == channel_status::stopped);
         const auto looks = co_await c.get_for(0ms, stop.get_token());
-        CHECK(looks.status() == channel_status::timed_out);
+        CHECK(looks.status() == channel_status::stopped);
+        const auto late = co_await c.get_until(t0 + 1ms, stop.get_token());
+        CHECK(late.status() == channel_status::stopped);
         CHECK(time.now() == t0 + 5ms);
     };
     sync_wait(time, when_all(waits(), stop_at(stop, 5ms)));
     CHECK(std::string(to_string(channel_status::stopped)) == "stopped");
     CHECK(c.try_put(std::make_unique<int>(3)) == channel_status::success);
     CHECK(c.size() == 1);
+}
+
+TEST_CASE("a loop of gets whose limits are over sees the end of the run") {
+    virtual_time time;
+    channel<int> control(1, time);
+    int ticks = 0;
+    const auto work = [&](int n) -> task<int> {
+        for (auto next = t0;; next += 1ms) {  // each tick takes longer than the time to the next one
+            const auto command = co_await control.get_until(next);
+            if (command) co_return n;
+            if (++ticks == 100) throw std::runtime_error("no get has seen the stop");
+            co_await weir::sleep_for(3ms);
+        }
+    };
+    auto run = (weir::source(std::views::iota(0, 1)) | weir::pipe(work) | weir::sink()).start(time);
+    const auto stops = [&]() -> task<> {
+        co_await weir::sleep_for(10ms);
+        run.request_stop();
+    };
+    sync_wait(time, stops());
+    run.wait();
+    CHECK(ticks < 10);
+}
+
+TEST_CASE("a select, or a get or put with a time limit, refuses to be awaited a second time") {
+    virtual_time time;
+    channel<int> c(1, time);
+    const auto is_refused = [](auto& operation) -> task<bool> {
+        try {
+            static_cast<void>(co_await operation);
+        } catch (const std::logic_error& error) {
+            co_return std::string(error.what()).find("can be awaited once") != std::string::npos;
+        }
+        co_return false;
+    };
+    const auto awaits = [&]() -> task<> {
+        auto late = c.get_for(1ms);
+        const auto none = co_await late;
+        CHECK(none.status() == channel_status::timed_out);
+        const bool late_is = co_await is_refused(late);
+        CHECK(late_is);
+        auto looks = c.get_for(0ms);
+        const auto nothing = co_await looks;
+        CHECK(nothing.status() == channel_status::timed_out);
+        const bool looks_is = co_await is_refused(looks);
+        CHECK(looks_is);
+        auto put = c.put_for(1, 1ms);
+        const channel_status in = co_await put;
+        CHECK(in == channel_status::success);
+        const bool put_is = co_await is_refused(put);
+        CHECK(put_is);
+        auto get = c.get_for(1ms);
+        const auto one = co_await get;
+        CHECK(*one == 1);
+        const bool get_is = co_await is_refused(get);
+        CHECK(get_is);
+        auto either = weir::select(weir::on_get(c), weir::after(1ms));
+        const auto done = co_await either;
+        CHECK(done.index() == 1);
+        const bool either_is = co_await is_refused(either);
+        CHECK(either_is);
+    };
+    sync_wait(time, awaits());
+    CHECK(c.size() == 0);
 }
 
 TEST_CASE("a stop ends a timed put of a copy, too") {
