@@ -230,6 +230,7 @@ TEST_CASE("a loop of gets whose limits are over sees the end of the run") {
         (weir::source(std::views::iota(0, 1)) | weir::pipe(work) | weir::for_each([](int) {})).start(time);
     stop = [&run] { run.request_stop(); };
     run.wait();
+    run.stop();  // waits for the function, too
     CHECK(ticks == 5);
 }
 
