@@ -202,8 +202,8 @@ template <class Range>
 ///           each time that a closed channel is chosen, or that a time limit of 0 ends the select. A loop
 ///           leaves out the case of a channel that is closed, or goes round and round with it.
 /// Resumes:  as `channel`.
-/// Errors:   those of `channel`. `std::logic_error` by a second await: call `select` again for each wait. From
-///           the call itself, with ranges: `std::invalid_argument` if no case has a channel, and
+/// Errors:   those of `channel`. `std::logic_error` by a second await: call `select` again for each wait.
+///           From the call itself, with ranges: `std::invalid_argument` if no case has a channel, and
 ///           `std::bad_alloc`. The time is that of the coroutine's executor.
 /// Cost:     for each channel that is tried, that of a put or get that doesn't wait. To wait: twice the locks
 ///           of each channel, and a timer if there is an `after`. Allocations for ranges only. Channels are
