@@ -38,7 +38,7 @@ WEIR_INLINE bool choice_operation<Platform>::give_up(std::coroutine_handle<> h,
 }
 
 template <class Platform>
-WEIR_INLINE bool choice_operation<Platform>::suspend(std::coroutine_handle<> h, const coroutine_env& env) {
+bool choice_operation<Platform>::suspend(std::coroutine_handle<> h, const coroutine_env& env) {
     executor& ex = detail::executor_of(env);
     later<time_point> until;  // empty: no time limit
     if (!limit_.is_for_ever()) {
